@@ -1,0 +1,73 @@
+# What is generated in the build, below ${WHERRY_GEN_DIR} (an include root), and by what:
+#   codegen/opgen.py    ops/*.yaml -> wherry/ops.h, op/*.cc, eager/*.cc, ...; it names its own outputs
+#   codegen/collect.py  registration macros in the collections -> builtin/kernels.gen.cc, builtin/graph.gen.cc
+# The target wherry_codegen runs what produces headers; every library waits for it.
+
+set(WHERRY_GEN_DIR "${PROJECT_BINARY_DIR}/gen")
+file(MAKE_DIRECTORY "${WHERRY_GEN_DIR}/wherry")
+
+# The distribution's own Python: the generators use its yaml, jinja2 and jsonschema packages.
+find_program(WHERRY_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(WHERRY_PYTHON NAMES python3 REQUIRED)
+
+add_custom_target(wherry_codegen)
+
+# Sets WHERRY_GEN_SOURCES to the .cc files that opgen.py will write, absolute.
+set(WHERRY_GEN_SOURCES "")
+if(EXISTS "${PROJECT_SOURCE_DIR}/codegen/opgen.py")
+  file(GLOB_RECURSE opgen_inputs CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/codegen/*.py"
+       "${PROJECT_SOURCE_DIR}/codegen/*.j2" "${PROJECT_SOURCE_DIR}/ops/*.yaml" "${PROJECT_SOURCE_DIR}/ops/*.json")
+  list(FILTER opgen_inputs EXCLUDE REGEX "_test\\.py$|/tests/|/collect\\.py$")
+  set(opgen ${WHERRY_PYTHON} "${PROJECT_SOURCE_DIR}/codegen/opgen.py" --ops "${PROJECT_SOURCE_DIR}/ops"
+            --out "${WHERRY_GEN_DIR}")
+  execute_process(COMMAND ${opgen} --list-outputs OUTPUT_VARIABLE opgen_outputs OUTPUT_STRIP_TRAILING_WHITESPACE
+                  RESULT_VARIABLE opgen_status)
+  if(NOT opgen_status EQUAL 0)
+    message(FATAL_ERROR "codegen/opgen.py --list-outputs failed (see above)")
+  endif()
+  string(REPLACE "\n" ";" opgen_outputs "${opgen_outputs}")
+  set(opgen_paths "")
+  foreach(output IN LISTS opgen_outputs)
+    cmake_path(ABSOLUTE_PATH output BASE_DIRECTORY "${WHERRY_GEN_DIR}" NORMALIZE OUTPUT_VARIABLE path)
+    list(APPEND opgen_paths "${path}")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${opgen_inputs})
+  add_custom_command(OUTPUT ${opgen_paths} COMMAND ${opgen} DEPENDS ${opgen_inputs} VERBATIM
+                     COMMENT "Generating the operators from ops/*.yaml")
+  add_custom_target(wherry_opgen DEPENDS ${opgen_paths})
+  add_dependencies(wherry_codegen wherry_opgen)
+  set(WHERRY_GEN_SOURCES ${opgen_paths})
+  list(FILTER WHERRY_GEN_SOURCES INCLUDE REGEX "\\.cc$")
+endif()
+
+# Writes builtin/*.gen.cc, the tables of what the built-in collections register, and adds them to WHERRY_GEN_SOURCES.
+# To be called when every collection has been added.
+function(wherry_collect_registrations)
+  get_property(objects GLOBAL PROPERTY WHERRY_OBJECTS)
+  set(folders "")
+  set(inputs "")
+  foreach(object IN LISTS objects)
+    get_target_property(folder ${object} WHERRY_FOLDER)
+    if(folder MATCHES "^(kernels|passes|importers)/")
+      list(APPEND folders "${folder}")
+      get_target_property(sources ${object} SOURCES)
+      list(APPEND inputs ${sources})
+    endif()
+  endforeach()
+  set(outputs "${WHERRY_GEN_DIR}/builtin/kernels.gen.cc" "${WHERRY_GEN_DIR}/builtin/graph.gen.cc")
+  set(collect "${PROJECT_SOURCE_DIR}/codegen/collect.py")
+  add_custom_command(
+    OUTPUT ${outputs} VERBATIM COMMENT "Collecting registrations"
+    COMMAND ${WHERRY_PYTHON} "${collect}" --src "${PROJECT_SOURCE_DIR}/src" --out "${WHERRY_GEN_DIR}/builtin" --folders
+            ${folders} --ops ${WHERRY_OPS}
+    DEPENDS "${collect}" ${inputs})
+  # A table whose declarations are not in the tree yet is left out.
+  set(src "${PROJECT_SOURCE_DIR}/src")
+  if(NOT EXISTS "${src}/kernel/kernel_registry.h" OR NOT EXISTS "${src}/kernel/provider.h")
+    list(FILTER outputs EXCLUDE REGEX "kernels\\.gen\\.cc$")
+  endif()
+  if(NOT EXISTS "${src}/pass/pass_registry.h" OR NOT EXISTS "${src}/importer/importer.h")
+    list(FILTER outputs EXCLUDE REGEX "graph\\.gen\\.cc$")
+  endif()
+  set(WHERRY_GEN_SOURCES ${WHERRY_GEN_SOURCES} ${outputs} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,37 @@
+# How everything in the tree is compiled: language level, warnings, sanitizers, and the faster tools where they exist.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+  endif()
+endif()
+
+# The cache is shared between checkouts: paths below the source folder are hashed relative to it.
+find_program(WHERRY_CCACHE ccache)
+if(WHERRY_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+                                  ${WHERRY_CCACHE})
+endif()
+find_program(WHERRY_LLD ld.lld)
+if(WHERRY_LLD AND PROJECT_IS_TOP_LEVEL)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+# Interface target of every object in the tree; never installed.
+add_library(wherry_compile INTERFACE)
+target_compile_options(wherry_compile INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wmissing-declarations
+                                                -Wpedantic $<$<BOOL:${WHERRY_WERROR}>:-Werror>)
+if(WHERRY_SANITIZE)
+  target_compile_options(wherry_compile INTERFACE -fsanitize=${WHERRY_SANITIZE} -fno-sanitize-recover=all
+                                                  -fno-omit-frame-pointer)
+  target_link_options(wherry_compile INTERFACE -fsanitize=${WHERRY_SANITIZE})
+endif()

@@ -1,0 +1,62 @@
+# One GoogleTest binary a layer folder, test_<folder>, of the *_test.cc beside the sources; then the suites in tests/.
+
+find_package(GTest REQUIRED)
+
+# wherry_add_test(NAME SOURCES... [LIBS ...] [LABELS ...]): a GoogleTest binary and its ctest entry. It sees src/.
+# Label asan: part of the sanitized run of `make test` (whatever reads foreign bytes, and the passes).
+function(wherry_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include"
+                                             "${WHERRY_GEN_DIR}")
+  target_link_libraries(${name} PRIVATE wherry_compile ${arg_LIBS} GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE WHERRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_dependencies(${name} wherry_codegen)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
+  if("asan" IN_LIST arg_LABELS)
+    set_property(GLOBAL APPEND PROPERTY WHERRY_ASAN_TESTS ${name})
+  endif()
+endfunction()
+
+function(wherry_add_layer_test folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*_test.cc")
+  if(NOT sources)
+    return()
+  endif()
+  file(GLOB_RECURSE helpers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*_test_util.cc")
+  string(REPLACE "/" "_" name "${folder}")
+  set(labels unit)
+  if(folder MATCHES "^(ir|importer|format|importers/.*|passes/.*)$")
+    list(APPEND labels asan)
+  endif()
+  # base and core are tested without the rest of the library, so that their tests build first and prove it.
+  set(libs wherry)
+  if(folder STREQUAL "base")
+    set(libs wherry_base)
+  elseif(folder STREQUAL "core")
+    set(libs wherry_core wherry_base)
+  endif()
+  wherry_add_test(test_${name} SOURCES ${sources} ${helpers} LIBS ${libs} Threads::Threads ${CMAKE_DL_LIBS}
+                  LABELS ${labels})
+endfunction()
+
+foreach(layer IN ITEMS base core op kernel ir pass importer format runtime builtin eager predictor)
+  wherry_add_layer_test(${layer})
+endforeach()
+foreach(collection IN ITEMS kernels importers passes)
+  file(GLOB children CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/src/${collection}/*")
+  foreach(child IN LISTS children)
+    if(IS_DIRECTORY "${child}")
+      cmake_path(GET child FILENAME stem)
+      wherry_add_layer_test("${collection}/${stem}")
+    endif()
+  endforeach()
+endforeach()
+
+file(GLOB suites CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*/CMakeLists.txt")
+foreach(suite IN LISTS suites)
+  cmake_path(GET suite PARENT_PATH folder)
+  add_subdirectory("${folder}")
+endforeach()
+wherry_add_subdirectory_if_present(fuzz)
