@@ -1,0 +1,75 @@
+// What a matmul, fully connected or convolution kernel does to an accumulator before it is stored: at most four steps,
+// applied in the order in which they were added.
+//
+// "Column" is the output channel and "row" everything else (a GEMM row, an NHWC pixel). Common sequences have a form of
+// their own that kernels apply in registers (epilogue-inl.h); every other one runs over the finished tile while it is in L1.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/simd/activation.h"
+
+namespace wherry::cpu {
+
+struct EpilogueStep {
+  enum class Kind : uint8_t { kScale, kBias, kAdd, kActivation };
+  Kind kind = Kind::kBias;
+  Activation activation;        // kActivation
+  const float* data = nullptr;  // kScale, kBias: one float per column. kAdd: the operand's element (row 0, column 0)
+  int64_t row_stride = 0;       // kAdd: floats from one row to the next
+};
+
+enum class EpilogueForm : uint8_t {
+  kNone,           // store the accumulator
+  kBias,
+  kBiasClip,       // bias, then clamp; relu is clamp(0, inf)
+  kBiasAddClip,    // bias, residual, clamp (-inf, inf if there is no activation)
+  kBiasHardSwish,
+  kGeneral,
+};
+
+// A value type without ownership: the operands must outlive the kernel call. Per-column operands are read for exactly the
+// output's columns; nothing is read past an operand's end and no alignment is assumed. The added operand may be the output
+// itself (same address, same stride): every kernel reads an element of it before it stores that element.
+class Epilogue {
+ public:
+  static constexpr int kMaxSteps = 4;
+
+  Epilogue& Scale(const float* per_column);
+  Epilogue& Bias(const float* per_column);
+  Epilogue& Add(const float* operand, int64_t row_stride);
+  Epilogue& Activate(Activation activation);  // kNone adds no step
+
+  int count() const { return count_; }
+  const EpilogueStep& step(int i) const { return steps_[static_cast<size_t>(i)]; }
+
+  EpilogueForm form() const { return form_; }
+  // Operands of the forms other than kNone and kGeneral.
+  const float* bias() const { return bias_; }
+  const float* add() const { return add_; }
+  int64_t add_stride() const { return add_stride_; }
+  float lo() const { return lo_; }
+  float hi() const { return hi_; }
+
+ private:
+  void Append(const EpilogueStep& step);
+  void Classify();
+
+  std::array<EpilogueStep, kMaxSteps> steps_;
+  int count_ = 0;
+  EpilogueForm form_ = EpilogueForm::kNone;
+  const float* bias_ = nullptr;
+  const float* add_ = nullptr;
+  int64_t add_stride_ = 0;
+  float lo_ = 0.0f;
+  float hi_ = 0.0f;
+};
+
+// Applies every step to a rows x cols tile and stores it: out = steps(tile). The tile's element (0, 0) is the output's
+// (row0, col0). `tile` may be `out`, unless an added operand overlaps `out`.
+void ApplyEpilogue(const Epilogue& epilogue, const float* tile, int64_t tile_stride, float* out, int64_t out_stride,
+                   int64_t rows, int64_t cols, int64_t row0, int64_t col0);
+
+}  // namespace wherry::cpu

@@ -1,0 +1,85 @@
+// Activations on float vectors. NaN in gives NaN out. Per-instruction-set header: the guard toggles.
+#if defined(WHERRY_KERNELS_CPU_SIMD_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WHERRY_KERNELS_CPU_SIMD_ACTIVATION_INL_H_
+#undef WHERRY_KERNELS_CPU_SIMD_ACTIVATION_INL_H_
+#else
+#define WHERRY_KERNELS_CPU_SIMD_ACTIVATION_INL_H_
+#endif
+
+#include "kernels/cpu/simd/activation.h"
+#include "kernels/cpu/simd/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+
+HWY_INLINE FloatVec HardSwish(FloatVec v) {
+  const FloatVec gate = Clip(hn::MulAdd(v, Set(1.0f / 6.0f), Set(0.5f)), Zero(), Set(1.0f));
+  return hn::Mul(v, gate);
+}
+
+// e^x - 1 for x <= 0, without the cancellation near 0.
+HWY_INLINE FloatVec ExpM1Negative(FloatVec x) {
+  // Taylor up to x^7 on [-0.35, 0]: relative error below 1e-8.
+  constexpr float kP[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f};
+  const FloatVec near = hn::MulAdd(hn::Mul(x, x), Polynomial(x, kP), x);
+  return hn::IfThenElse(hn::Lt(x, Set(-0.35f)), hn::Sub(Exp(x), Set(1.0f)), near);
+}
+
+// One activation. `kKind` is a template argument so that loops over a tile choose once, outside.
+template <ActivationKind kKind>
+HWY_INLINE FloatVec Activate(FloatVec v, FloatVec a, FloatVec b) {
+  using K = ActivationKind;
+  if constexpr (kKind == K::kRelu) {
+    return hn::Max(Zero(), v);
+  } else if constexpr (kKind == K::kClip) {
+    return Clip(v, a, b);
+  } else if constexpr (kKind == K::kLeakyRelu) {
+    return hn::IfThenElse(hn::Lt(v, Zero()), hn::Mul(a, v), v);
+  } else if constexpr (kKind == K::kSigmoid) {
+    return Sigmoid(v);
+  } else if constexpr (kKind == K::kTanh) {
+    return Tanh(v);
+  } else if constexpr (kKind == K::kHardSigmoid) {
+    return Clip(hn::MulAdd(v, a, b), Zero(), Set(1.0f));
+  } else if constexpr (kKind == K::kHardSwish) {
+    return HardSwish(v);
+  } else if constexpr (kKind == K::kSwish) {
+    return hn::Mul(v, Sigmoid(hn::Mul(a, v)));
+  } else if constexpr (kKind == K::kGelu) {
+    const FloatVec half = hn::Mul(v, Set(0.5f));
+    return hn::MulAdd(half, Erf(hn::Mul(v, Set(0.70710678f))), half);
+  } else if constexpr (kKind == K::kGeluTanh) {
+    // 0.5 x (1 + tanh(u)) = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3).
+    const FloatVec cubic = hn::MulAdd(hn::Mul(v, v), Set(2.0f * 0.79788456f * 0.044715f), Set(2.0f * 0.79788456f));
+    return hn::Mul(v, Sigmoid(hn::Mul(v, cubic)));
+  } else if constexpr (kKind == K::kElu) {
+    return hn::IfThenElse(hn::Lt(v, Zero()), hn::Mul(a, ExpM1Negative(v)), v);
+  } else {
+    return v;
+  }
+}
+
+// Calls body.template Run<kind>(): the one switch over the kinds.
+template <class Body>
+HWY_INLINE void WithActivation(ActivationKind kind, const Body& body) {
+  using K = ActivationKind;
+  switch (kind) {
+    case K::kNone: return body.template Run<K::kNone>();
+    case K::kRelu: return body.template Run<K::kRelu>();
+    case K::kClip: return body.template Run<K::kClip>();
+    case K::kLeakyRelu: return body.template Run<K::kLeakyRelu>();
+    case K::kSigmoid: return body.template Run<K::kSigmoid>();
+    case K::kTanh: return body.template Run<K::kTanh>();
+    case K::kHardSigmoid: return body.template Run<K::kHardSigmoid>();
+    case K::kHardSwish: return body.template Run<K::kHardSwish>();
+    case K::kSwish: return body.template Run<K::kSwish>();
+    case K::kGelu: return body.template Run<K::kGelu>();
+    case K::kGeluTanh: return body.template Run<K::kGeluTanh>();
+    case K::kElu: return body.template Run<K::kElu>();
+  }
+}
+
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

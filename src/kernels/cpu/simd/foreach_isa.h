@@ -1,0 +1,18 @@
+// Compiles the including file once per instruction set. Before it: #undef and #define HWY_TARGET_INCLUDE as the including
+// file's own path below src/. After it: simd-inl.h and other -inl.h files, then the bodies, then `#if HWY_ONCE`.
+//
+// Bodies stand in an anonymous namespace inside `namespace wherry::cpu::HWY_NAMESPACE`, between HWY_BEFORE_NAMESPACE() and
+// HWY_AFTER_NAMESPACE(). Lambdas do not get the target attributes from clang: use structs with a templated call instead.
+//
+// No include guard: that is the mechanism.
+
+// SSE4 is the lowest set (not Highway's scalar emulation): machines without it run the reference kernels. SSSE3 and the
+// AVX-512 extension for Ice Lake are left out because no f32 body gains from them; each costs a whole compilation.
+#ifndef HWY_BASELINE_TARGETS
+#define HWY_BASELINE_TARGETS HWY_SSE4
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+// Highway's debug assertions call into libhwy, which is not linked.
+#define HWY_IS_DEBUG_BUILD 0
+#endif
+
+#include "hwy/foreach_target.h"

@@ -1,0 +1,66 @@
+// Which instruction set the CPU kernels use, and the tables that choose a kernel body by it.
+//
+// A body is written once in a file that foreach_isa.h compiles once per instruction set, inside a namespace of its own.
+// The file then makes one table per entry point and calls through it:
+//
+//   namespace wherry::cpu {
+//   void Scale(float* x, int64_t n) { WHERRY_ISA_CALL(ScaleImpl)(x, n); }
+//   }
+//
+// Highway's own dispatch (HWY_EXPORT) is not used: it needs libhwy at run time, and keeps process-wide mutable state.
+// Ours is a constant table: no constructor, and Highway stays a build-time, header-only dependency.
+#pragma once
+
+#include <cstdint>
+
+namespace wherry::cpu {
+
+// Ascending: a CPU that has one of these has all before it.
+enum class Isa : uint8_t { kSse4 = 0, kAvx2 = 1, kAvx512 = 2 };
+inline constexpr int kIsaCount = 3;
+
+const char* IsaName(Isa isa);
+
+// True if this machine can run the CPU kernels at all (SSE4.2; every x86 since 2008).
+bool CpuKernelsSupported();
+
+// The best instruction set of this machine, capped by the environment variable WHERRY_MAX_ISA (sse4, avx2, avx512), which
+// is read once. Needs CpuKernelsSupported().
+Isa BestIsa();
+
+// What kernels that are called from this thread use: BestIsa(), unless a ScopedIsa is alive on this thread. Kernels choose
+// on the thread that calls them and hand the choice to their chunks, so it holds inside the pool as well.
+Isa ActiveIsa();
+
+// Forces an instruction set for calls from this thread while it lives. Tests run every body with it. `isa` must not be
+// better than BestIsa().
+class ScopedIsa {
+ public:
+  explicit ScopedIsa(Isa isa);
+  ~ScopedIsa();
+  ScopedIsa(const ScopedIsa&) = delete;
+  ScopedIsa& operator=(const ScopedIsa&) = delete;
+
+ private:
+  int8_t previous_;
+};
+
+// One entry per instruction set. T is a function pointer, or a pointer to a table of them.
+template <typename T>
+struct IsaTable {
+  T entries[kIsaCount];
+  T Active() const { return entries[static_cast<int>(ActiveIsa())]; }
+};
+
+}  // namespace wherry::cpu
+
+// The table of NAME over the per-instruction-set namespaces. NAME may be a function or a constexpr object; use it below
+// `#if HWY_ONCE`, in namespace wherry::cpu.
+#define WHERRY_ISA_TABLE(NAME)                  \
+  ::wherry::cpu::IsaTable<decltype(&N_SSE4::NAME)> { \
+    { &N_SSE4::NAME, &N_AVX2::NAME, &N_AVX3::NAME } \
+  }
+
+// Evaluates to the function NAME of the active instruction set.
+#define WHERRY_ISA_CALL(NAME) \
+  ([]() { static constexpr auto kTable = WHERRY_ISA_TABLE(NAME); return kTable.Active(); }())

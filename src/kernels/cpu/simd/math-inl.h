@@ -1,0 +1,114 @@
+// exp, log, tanh, erf, sigmoid on float vectors. Per-instruction-set header: the guard toggles.
+//
+// The polynomials are our own fits (iteratively reweighted least squares on Chebyshev nodes in double, then rounded to
+// float). math_test.cc measures every function over the whole range on every instruction set and holds the bounds below.
+#if defined(WHERRY_KERNELS_CPU_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WHERRY_KERNELS_CPU_SIMD_MATH_INL_H_
+#undef WHERRY_KERNELS_CPU_SIMD_MATH_INL_H_
+#else
+#define WHERRY_KERNELS_CPU_SIMD_MATH_INL_H_
+#endif
+
+#include <limits>
+
+#include "kernels/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+
+// Horner evaluation, highest power first.
+template <int N>
+HWY_INLINE FloatVec Polynomial(FloatVec x, const float (&c)[N]) {
+  FloatVec p = Set(c[0]);
+  WHERRY_UNROLL
+  for (int i = 1; i < N; ++i) p = hn::MulAdd(p, x, Set(c[i]));
+  return p;
+}
+
+// 2^n for integer -126 <= n <= 127.
+HWY_INLINE FloatVec Pow2(IntVec n) {
+  return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(IntTag(), 127))));
+}
+
+// e^x within 2 ulp; denormal results are exact to their spacing; exp(inf) = inf, exp(-inf) = 0, exp(NaN) = NaN.
+HWY_INLINE FloatVec Exp(FloatVec x) {
+  // Beyond these the result is 0 or infinite for every float; the clamp keeps the integers below in range.
+  const FloatVec clamped = Clip(x, Set(-104.0f), Set(89.0f));
+  const FloatVec n = hn::Round(hn::Mul(clamped, Set(1.44269504f)));
+  // ln 2 in two parts: n has at most 8 bits and the high part 15, so the first product is exact without FMA too.
+  FloatVec r = hn::NegMulAdd(n, Set(0.693145752f), clamped);
+  r = hn::NegMulAdd(n, Set(1.42860677e-6f), r);
+  constexpr float kP[] = {0.0013814599f, 0.008368717f, 0.04166839f, 0.16666521f, 0.49999994f};
+  FloatVec y = hn::MulAdd(hn::Mul(r, r), Polynomial(r, kP), r);
+  y = hn::Add(y, Set(1.0f));
+  // Two steps, because 2^n itself is not a normal float at either end of the range.
+  const IntVec whole = hn::ConvertTo(IntTag(), n);
+  const IntVec half = hn::ShiftRight<1>(whole);
+  return hn::Mul(hn::Mul(y, Pow2(half)), Pow2(hn::Sub(whole, half)));
+}
+
+// Natural logarithm within 2 ulp; log(0) = -inf, log(negative) = NaN, log(inf) = inf; denormals are handled.
+HWY_INLINE FloatVec Log(FloatVec x) {
+  const FloatMask denormal = hn::Lt(x, Set(std::numeric_limits<float>::min()));
+  const FloatVec scaled = hn::IfThenElse(denormal, hn::Mul(x, Set(8388608.0f)), x);
+  const FloatVec offset = hn::IfThenElseZero(denormal, Set(-23.0f));
+  // m in [sqrt(1/2), sqrt(2)), x = m * 2^e: subtract the bits of sqrt(1/2), the exponent field is then e.
+  const IntVec bits = hn::BitCast(IntTag(), scaled);
+  const IntVec sqrt_half = hn::Set(IntTag(), 0x3F3504F3);
+  const IntVec shifted = hn::ShiftRight<23>(hn::Sub(bits, sqrt_half));
+  const FloatVec m = hn::BitCast(FloatTag(), hn::Sub(bits, hn::ShiftLeft<23>(shifted)));
+  const FloatVec e = hn::Add(hn::ConvertTo(FloatTag(), shifted), offset);
+  const FloatVec f = hn::Sub(m, Set(1.0f));
+  constexpr float kP[] = {0.067466386f, -0.11675651f, 0.11888163f, -0.12405589f, 0.14219552f,
+                          -0.16667996f, 0.20002119f,  -0.2500001f, 0.33333313f};
+  const FloatVec f2 = hn::Mul(f, f);
+  FloatVec y = hn::Mul(hn::Mul(f2, f), Polynomial(f, kP));
+  y = hn::MulAdd(e, Set(1.42860677e-6f), y);
+  y = hn::NegMulAdd(Set(0.5f), f2, y);
+  y = hn::Add(y, f);
+  y = hn::MulAdd(e, Set(0.693145752f), y);
+  const float inf = std::numeric_limits<float>::infinity();
+  y = hn::IfThenElse(hn::Eq(x, Set(inf)), x, y);
+  y = hn::IfThenElse(hn::Eq(x, Zero()), Set(-inf), y);
+  // Negative or NaN: the comparison is false for both.
+  return hn::IfThenElse(hn::Ge(x, Zero()), y, Set(std::numeric_limits<float>::quiet_NaN()));
+}
+
+// Within 3 ulp.
+HWY_INLINE FloatVec Tanh(FloatVec x) {
+  const FloatVec ax = hn::Abs(x);
+  const FloatVec s = hn::Mul(x, x);
+  constexpr float kP[] = {-0.0057049873f, 0.020639088f, -0.053739715f, 0.13331442f, -0.3333328f};
+  const FloatVec small = hn::MulAdd(hn::Mul(x, s), Polynomial(s, kP), x);
+  const FloatVec e = Exp(hn::Add(ax, ax));
+  const FloatVec large = hn::Sub(Set(1.0f), hn::Div(Set(2.0f), hn::Add(e, Set(1.0f))));
+  return hn::IfThenElse(hn::Lt(ax, Set(0.625f)), small, hn::CopySign(large, x));
+}
+
+// Within 1.2e-7 absolute and 3 ulp.
+HWY_INLINE FloatVec Erf(FloatVec x) {
+  const FloatVec ax = hn::Abs(x);
+  const FloatVec s = hn::Mul(x, x);
+  constexpr float kSmall[] = {7.8538964e-05f, -0.00080102053f, 0.005188329f, -0.026853813f,
+                              0.112835854f,   -0.37612626f,    0.12837917f};
+  const FloatVec small = hn::MulAdd(x, Polynomial(s, kSmall), x);
+  // 1 - e^-g(|x|), g fitted to -log(erfc); erf rounds to 1 from 3.93 on.
+  const FloatVec t = hn::Min(Set(4.0f), ax);
+  constexpr float kLarge[] = {-0.00019242517f, 0.003008529f, -0.02208761f, 0.103640266f,
+                              0.6375171f,      1.1274749f,   0.0002447225f};
+  const FloatVec large = hn::Sub(Set(1.0f), Exp(hn::Neg(Polynomial(t, kLarge))));
+  // Not Lt: NaN must take the branch that computes with x itself.
+  return hn::IfThenElse(hn::Gt(ax, Set(1.0f)), hn::CopySign(large, x), small);
+}
+
+// 1 / (1 + e^-x) within 3 ulp; both tails keep their relative accuracy.
+HWY_INLINE FloatVec Sigmoid(FloatVec x) {
+  const FloatVec e = Exp(hn::Neg(hn::Abs(x)));
+  const FloatVec numerator = hn::IfThenElse(hn::Lt(x, Zero()), e, Set(1.0f));
+  return hn::Div(numerator, hn::Add(Set(1.0f), e));
+}
+
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
