@@ -1,0 +1,253 @@
+#include "base/thread_pool.h"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
+#include "base/cpu_quota.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace wherry {
+namespace {
+
+// States of ThreadPool::workers_state_; a forked child starts over with kNone.
+constexpr int kNone = 0;
+constexpr int kStarting = 1;
+constexpr int kRunning = 2;
+
+// A worker that finds nothing spins this long before it sleeps: operators of a model follow each other within it, and waking
+// a sleeper costs the caller 2-9 us.
+constexpr auto kWorkerSpin = std::chrono::microseconds(50);
+// The caller waits only for chunks that run already, so it gives its core away soon (10-20 us): the worker may need it.
+constexpr int kCallerSpins = 500;
+
+// Chunks per job; more become several jobs. The ticket's low half must have room for one failed claim by every worker.
+constexpr int64_t kMaxJobChunks = int64_t{1} << 20;
+
+constexpr uint32_t kCallerSleeps = 0x80000000u;
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
+static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t), "a futex is a plain 32-bit word");
+
+constexpr uint64_t MakeTicket(uint32_t chunks, uint32_t next) { return uint64_t{chunks} << 32 | next; }
+constexpr uint32_t ChunksOf(uint64_t ticket) { return static_cast<uint32_t>(ticket >> 32); }
+constexpr uint32_t NextOf(uint64_t ticket) { return static_cast<uint32_t>(ticket); }
+constexpr bool HasWork(uint64_t ticket) { return NextOf(ticket) < ChunksOf(ticket); }
+
+void CpuRelax() noexcept {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Returns when woken, at once if *word is no longer `expected`, and sometimes for no reason.
+void FutexWait(std::atomic<uint32_t>* word, uint32_t expected) noexcept {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+void FutexWake(std::atomic<uint32_t>* word, int count) noexcept {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads, std::function<void()> before_claim)
+    : threads_(threads), before_claim_(std::move(before_claim)) {
+  WHERRY_ENFORCE(threads >= 1 && threads <= kMaxThreads, kInvalidArgument, "thread pool: ", threads,
+                 " threads asked for, not within 1 to ", kMaxThreads);
+  workers_.reserve(static_cast<size_t>(threads) - 1);
+}
+
+ThreadPool::~ThreadPool() {
+  // In a forked child the handles are the parent's threads, which cannot be joined here.
+  if (workers_.empty() || workers_pid_ != getpid()) return;
+  stop_.store(true);
+  wake_.fetch_add(1);
+  FutexWake(&wake_, INT_MAX);
+  for (pthread_t worker : workers_) pthread_join(worker, nullptr);
+}
+
+void ThreadPool::Run(int64_t chunks, FunctionRef<void(int64_t)> fn) {
+  if (chunks <= 1 || threads_ == 1 || !HaveWorkers() || busy_.exchange(true, std::memory_order_acquire)) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) fn(chunk);
+    return;
+  }
+  failed_.store(false, std::memory_order_relaxed);
+  for (int64_t first = 0; first < chunks && !failed_.load(std::memory_order_relaxed); first += kMaxJobChunks) {
+    RunJob(first, static_cast<uint32_t>(std::min(chunks - first, kMaxJobChunks)), fn);
+  }
+  std::exception_ptr error = std::exchange(error_, nullptr);
+  busy_.store(false, std::memory_order_release);
+  if (error) std::rethrow_exception(std::move(error));
+}
+
+void ThreadPool::RunJob(int64_t first_chunk, uint32_t chunks, FunctionRef<void(int64_t)> fn) {
+  fn_ = &fn;
+  first_chunk_ = first_chunk;
+  remaining_.store(chunks, std::memory_order_relaxed);
+  if (!spin_.load(std::memory_order_relaxed)) spin_.store(true, std::memory_order_relaxed);
+  // The caller's first claim is made here. Sequentially consistent, as the load of sleepers_: a worker on its way to sleep
+  // does the opposite (adds itself, then reads the ticket), so one of the two sees the other.
+  ticket_.store(MakeTicket(chunks, 1));
+  if (uint32_t sleepers = std::min(sleepers_.load(), chunks - 1); sleepers > 0) {
+    sleepers_.fetch_sub(sleepers, std::memory_order_relaxed);
+    wake_.fetch_add(1, std::memory_order_release);
+    FutexWake(&wake_, static_cast<int>(sleepers));
+  }
+
+  uint32_t mine = 0;
+  uint32_t next = 0;
+  do {
+    RunChunk(next);
+    ++mine;
+    next = NextOf(ticket_.fetch_add(1, std::memory_order_acq_rel));
+  } while (next < chunks);
+  if (remaining_.fetch_sub(mine, std::memory_order_acq_rel) != mine) WaitForBegunChunks();
+}
+
+void ThreadPool::WaitForBegunChunks() noexcept {
+  for (int i = 0; i < kCallerSpins; ++i) {
+    if (remaining_.load(std::memory_order_acquire) == 0) return;
+    CpuRelax();
+  }
+  // Blocking beats yielding: beside a busy neighbour 1.8 ms at most against 8.4 ms.
+  while (uint32_t left = remaining_.fetch_or(kCallerSleeps, std::memory_order_acq_rel) & ~kCallerSleeps) {
+    FutexWait(&remaining_, left | kCallerSleeps);
+  }
+}
+
+void ThreadPool::RunChunk(uint32_t chunk) noexcept {
+  try {
+    (*fn_)(first_chunk_ + chunk);
+  } catch (...) {
+    if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
+    // Take all unclaimed chunks and count them as ended. This thread's own chunk is not counted yet, so the job lasts.
+    uint64_t ticket = ticket_.load(std::memory_order_relaxed);
+    while (HasWork(ticket)) {
+      const uint32_t chunks = ChunksOf(ticket);
+      if (ticket_.compare_exchange_weak(ticket, MakeTicket(chunks, chunks), std::memory_order_relaxed)) {
+        remaining_.fetch_sub(chunks - NextOf(ticket), std::memory_order_relaxed);
+        break;
+      }
+    }
+  }
+}
+
+bool ThreadPool::HaveWorkers() {
+  const int state = workers_state_->load(std::memory_order_acquire);
+  if (state == kRunning) return true;
+  int expected = kNone;
+  // While another thread starts them, the caller does without.
+  if (state != kNone || !workers_state_->compare_exchange_strong(expected, kStarting)) return false;
+  StartWorkers();
+  workers_state_->store(kRunning, std::memory_order_release);
+  return true;
+}
+
+void ThreadPool::StartWorkers() {
+  // In a forked child these hold what another thread of the parent was doing.
+  workers_.clear();
+  workers_pid_ = getpid();
+  ticket_.store(0);
+  sleepers_.store(0);
+  busy_.store(false);
+
+  // Signals are for the program's own threads.
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  for (int i = 1; i < threads_; ++i) {
+    pthread_t worker;
+    const int status = pthread_create(
+        &worker, nullptr,
+        [](void* pool) -> void* {
+          static_cast<ThreadPool*>(pool)->WorkerLoop();
+          return nullptr;
+        },
+        this);
+    // The work gets done with fewer threads, too.
+    if (status != 0) break;
+    pthread_setname_np(worker, "wherry-worker");
+    workers_.push_back(worker);
+  }
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
+void ThreadPool::WorkerLoop() {
+  while (WaitForWork()) {
+    while (HasWork(ticket_.load(std::memory_order_acquire))) {
+      if (before_claim_) before_claim_();
+      // All that follows rests on what this claim returns: by now the ticket may be another job's.
+      const uint64_t ticket = ticket_.fetch_add(1, std::memory_order_acq_rel);
+      if (!HasWork(ticket)) break;
+      RunChunk(NextOf(ticket));
+      if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == (kCallerSleeps | 1)) FutexWake(&remaining_, 1);
+    }
+  }
+}
+
+// False when the pool is being destroyed.
+bool ThreadPool::WaitForWork() {
+  while (true) {
+    const auto deadline = std::chrono::steady_clock::now() + kWorkerSpin;
+    while (spin_.load(std::memory_order_relaxed)) {
+      for (int i = 0; i < 16; ++i) {
+        if (HasWork(ticket_.load(std::memory_order_acquire))) return true;
+        CpuRelax();
+      }
+      if (stop_.load(std::memory_order_relaxed)) return false;
+      if (std::chrono::steady_clock::now() > deadline) break;
+    }
+    const uint32_t wake = wake_.load(std::memory_order_acquire);
+    if (stop_.load()) return false;
+    // Never taken back, only taken off by who wakes: counting one too many costs one needless system call once.
+    sleepers_.fetch_add(1);
+    if (HasWork(ticket_.load())) return true;
+    FutexWait(&wake_, wake);
+    if (HasWork(ticket_.load(std::memory_order_acquire))) return true;
+  }
+}
+
+void ThreadPool::Sleep() noexcept { spin_.store(false, std::memory_order_relaxed); }
+
+int ThreadPool::DefaultThreads() {
+  // Rounded down: threads above the quota would stop the whole process for the rest of every period (100 ms).
+  const double quota = std::floor(CgroupCpuQuota());
+  const int affinity = std::min(AffinityCpuCount(), kMaxThreads);
+  return quota < affinity ? std::max(1, static_cast<int>(quota)) : affinity;
+}
+
+void ParallelFor(ThreadPool* pool, int64_t total, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> fn) {
+  if (total <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  // Enough chunks that the slowest thread is late by a quarter of its share at most, few enough that claiming is free.
+  constexpr int64_t kChunksPerThread = 4;
+  const int64_t grains = total / grain;
+  const int64_t chunks = pool == nullptr || pool->threads() == 1 ? 1 : std::min(grains, pool->threads() * kChunksPerThread);
+  if (chunks <= 1) {
+    fn(0, total);
+    return;
+  }
+  const int64_t share = grains / chunks;
+  const int64_t longer = grains % chunks;  // so many chunks are one grain longer
+  pool->Run(chunks, [&](int64_t chunk) {
+    const int64_t begin = (chunk * share + std::min(chunk, longer)) * grain;
+    const int64_t end = chunk + 1 == chunks ? total : begin + (share + (chunk < longer ? 1 : 0)) * grain;
+    fn(begin, end);
+  });
+}
+
+}  // namespace wherry
