@@ -1,0 +1,42 @@
+// Running one operator now, from tensors to tensors: used by the eager API, OperatorBase, constant folding and tests.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device_context.h"
+#include "kernel/kernel_registry.h"
+#include "op/op_schema.h"
+
+namespace wherry {
+
+// One argument of a call, in the schema's order: tensors (none = absent), or an attribute (monostate = not given: the default).
+struct CallArg {
+  std::vector<const DenseTensor*> tensors;
+  Attribute attribute;
+};
+
+struct InvokeOptions {
+  // Parts of the kernel key that the caller fixes; kUndefined parts come from the schema's rules.
+  KernelKey key;
+  // Exactly this kernel ("which" overrides the selection).
+  const Kernel* kernel = nullptr;
+  // Number of values of each output (list outputs); empty: one each.
+  std::vector<size_t> output_counts;
+};
+
+// Infers, selects, transforms inputs that lie elsewhere or have another type or layout (only where the schema allows), allocates and
+// runs on `device`. Returns the outputs by schema output. Errors carry "running op NAME".
+std::vector<std::vector<DenseTensor>> InvokeOp(const OpSchema& schema, const std::vector<CallArg>& args, DeviceContext* device,
+                                               const InvokeOptions& options = {});
+
+// The key of a call by the schema's rules (data_type, backend, layout), with the given parts fixed.
+KernelKey ResolveKernelKey(const OpSchema& schema, const std::vector<CallArg>& args, const KernelKey& fixed);
+
+// A copy of `tensor` with this type and layout in the memory of `device` (the same tensor when nothing differs). Casts as Cast does.
+DenseTensor TransformTensor(const DenseTensor& tensor, DataType dtype, DataLayout layout, DeviceContext* device);
+
+}  // namespace wherry

@@ -1,0 +1,35 @@
+// All operator schemas by name: the built-in ones and those that plug-ins and programs add.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "op/op_schema.h"
+
+namespace wherry {
+
+// Generated from ops/*.yaml.
+std::span<const OpDescriptor* const> BuiltinOps();
+
+// Thread-safe. Built on first use from BuiltinOps() and the pending list; grows only when a plug-in is loaded; never shrinks.
+class SchemaRegistry {
+ public:
+  static SchemaRegistry& Global();
+
+  // By name or alias; null if there is none.
+  const OpSchema* Find(std::string_view name) const;
+  // Absent: Error(kNotFound) with the nearest names.
+  const OpSchema& Get(std::string_view name) const;
+  std::vector<const OpSchema*> List() const;  // sorted by name
+  // Error(kAlreadyExists) if the name or an alias is taken.
+  void Add(const OpDescriptor* descriptor);
+
+ private:
+  SchemaRegistry();
+  struct Impl;
+  Impl* impl_;
+};
+
+}  // namespace wherry
