@@ -12,6 +12,17 @@ find_program(WHERRY_PYTHON NAMES python3 REQUIRED)
 
 add_custom_target(wherry_codegen)
 
+# Includes point downwards (LAYERS): checked whenever a source has changed, before anything is compiled.
+file(GLOB_RECURSE layered_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.h" "${PROJECT_SOURCE_DIR}/src/*.cc"
+     "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/tools/*.h" "${PROJECT_SOURCE_DIR}/tools/*.cc")
+add_custom_command(
+  OUTPUT "${WHERRY_GEN_DIR}/layers.stamp" VERBATIM COMMENT "Checking that includes point downwards"
+  COMMAND ${WHERRY_PYTHON} "${PROJECT_SOURCE_DIR}/scripts/check_layers.py" "${PROJECT_SOURCE_DIR}"
+  COMMAND ${CMAKE_COMMAND} -E touch "${WHERRY_GEN_DIR}/layers.stamp"
+  DEPENDS ${layered_files} "${PROJECT_SOURCE_DIR}/scripts/check_layers.py" "${PROJECT_SOURCE_DIR}/LAYERS")
+add_custom_target(wherry_check_layers DEPENDS "${WHERRY_GEN_DIR}/layers.stamp")
+add_dependencies(wherry_codegen wherry_check_layers)
+
 # Sets WHERRY_GEN_SOURCES to the .cc files that opgen.py will write, absolute.
 set(WHERRY_GEN_SOURCES "")
 if(EXISTS "${PROJECT_SOURCE_DIR}/codegen/opgen.py")

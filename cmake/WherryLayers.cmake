@@ -1,3 +1,17 @@
+# wherry_require_package(OPTION PACKAGE), for provider.cmake: the folder is built if the option (AUTO, ON or OFF) and the
+# machine allow it.
+macro(wherry_require_package option package)
+  if(${option} STREQUAL "AUTO" OR ${option})
+    find_package(${package} QUIET)
+  endif()
+  if(NOT ${package}_FOUND OR NOT (${option} STREQUAL "AUTO" OR ${option}))
+    set(LAYER_SKIP ON)
+    if(NOT ${option} STREQUAL "AUTO" AND ${option})
+      message(FATAL_ERROR "${option} is ON, but ${package} was not found")
+    endif()
+  endif()
+endmacro()
+
 # wherry_add_layer(FOLDER [KEEP regex] [DROP regex] [SUFFIX s])
 #
 # Makes the OBJECT library wherry_<folder>[_s] of src/FOLDER and of what the generators write to gen/FOLDER, if there is
@@ -6,9 +20,10 @@
 #   LAYER_LIBS      libraries that the objects need (compile and link)
 #   LAYER_PACKAGES  CMake packages that a user of the static library must find for them (find_dependency)
 #   LAYER_SOURCES   further sources, e.g. generated ones
+#   LAYER_INCLUDES  further include folders
 #   LAYER_SKIP      ON: build nothing
 #   LAYER_PLUGIN    ON: a loadable module libwherry_<last part of FOLDER>.so instead of a part of the library
-# Adds the name to the global property WHERRY_OBJECTS, or WHERRY_PLUGINS.
+# Adds the target to the global property WHERRY_OBJECTS or WHERRY_PLUGINS, or the folder to WHERRY_SKIPPED.
 function(wherry_add_layer folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KEEP;DROP;SUFFIX" "")
   string(REPLACE "/" "_" name "${folder}${arg_SUFFIX}")
@@ -32,11 +47,16 @@ function(wherry_add_layer folder)
   set(LAYER_LIBS "")
   set(LAYER_PACKAGES "")
   set(LAYER_SOURCES "")
+  set(LAYER_INCLUDES "")
   set(LAYER_SKIP OFF)
   set(LAYER_PLUGIN OFF)
   include("${dir}/layer.cmake" OPTIONAL)
   include("${dir}/provider.cmake" OPTIONAL)
   list(APPEND sources ${LAYER_SOURCES})
+  if(LAYER_SKIP AND sources)
+    message(STATUS "src/${folder} is left out")
+    set_property(GLOBAL APPEND PROPERTY WHERRY_SKIPPED ${folder})
+  endif()
   if(LAYER_SKIP OR NOT sources)
     return()
   endif()
@@ -58,7 +78,7 @@ function(wherry_add_layer folder)
     set_property(GLOBAL APPEND PROPERTY WHERRY_PACKAGES ${LAYER_PACKAGES})
   endif()
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include"
-                                               "${WHERRY_GEN_DIR}")
+                                               "${WHERRY_GEN_DIR}" ${LAYER_INCLUDES})
   target_link_libraries(${target} PRIVATE wherry_compile ${LAYER_LIBS})
   add_dependencies(${target} wherry_codegen)
   set_property(TARGET ${target} PROPERTY WHERRY_LIBS ${LAYER_LIBS})

@@ -21,7 +21,8 @@ endfunction()
 
 function(wherry_add_layer_test folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*_test.cc")
-  if(NOT sources)
+  get_property(skipped GLOBAL PROPERTY WHERRY_SKIPPED)
+  if(NOT sources OR folder IN_LIST skipped)
     return()
   endif()
   file(GLOB_RECURSE helpers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*_test_util.cc")
@@ -54,9 +55,42 @@ foreach(collection IN ITEMS kernels importers passes)
   endforeach()
 endforeach()
 
+if(TARGET wherry_tools AND WHERRY_TOOLS_TESTS)
+  wherry_add_test(test_tools SOURCES ${WHERRY_TOOLS_TESTS} LIBS wherry_tools LABELS unit asan)
+endif()
+
+# The scripts of the tree are tested beside themselves too.
+file(GLOB_RECURSE python_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/codegen/*_test.py"
+     "${PROJECT_SOURCE_DIR}/scripts/*_test.py")
+foreach(test IN LISTS python_tests)
+  cmake_path(GET test STEM LAST_ONLY stem)
+  add_test(NAME ${stem} COMMAND ${WHERRY_PYTHON} -B "${test}")
+  set_tests_properties(${stem} PROPERTIES LABELS tools TIMEOUT 300)
+endforeach()
+
+# What is committed, and what is compiled from src/, keeps to the rules that a script can check.
+foreach(rule IN ITEMS layers sizes goldens)
+  add_test(NAME check_${rule} COMMAND ${WHERRY_PYTHON} "${PROJECT_SOURCE_DIR}/scripts/check_${rule}.py"
+                                      "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(check_${rule} PROPERTIES LABELS tools)
+endforeach()
+get_property(objects GLOBAL PROPERTY WHERRY_OBJECTS)
+if(objects AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WHERRY_SANITIZE)
+  add_test(NAME check_constructors COMMAND ${WHERRY_PYTHON} "${PROJECT_SOURCE_DIR}/scripts/check_constructors.py"
+                                           "$<TARGET_FILE:wherry_static>")
+  set_tests_properties(check_constructors PROPERTIES LABELS tools)
+endif()
+
 file(GLOB suites CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*/CMakeLists.txt")
 foreach(suite IN LISTS suites)
   cmake_path(GET suite PARENT_PATH folder)
   add_subdirectory("${folder}")
 endforeach()
 wherry_add_subdirectory_if_present(fuzz)
+
+# What the asan test preset runs, for a build of just that.
+get_property(asan_tests GLOBAL PROPERTY WHERRY_ASAN_TESTS)
+add_custom_target(wherry_asan_tests)
+if(asan_tests)
+  add_dependencies(wherry_asan_tests ${asan_tests})
+endif()

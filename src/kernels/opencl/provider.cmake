@@ -1,0 +1,3 @@
+wherry_require_package(WHERRY_OPENCL OpenCL)
+set(LAYER_LIBS OpenCL::OpenCL)
+set(LAYER_PACKAGES OpenCL)
