@@ -20,16 +20,16 @@ class FunctionRef<Result(Args...)> {
     requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> &&
              std::is_invocable_r_v<Result, Callable&, Args...>)
   FunctionRef(Callable&& callable) noexcept {  // implicit: call sites pass a lambda
-    using Target = std::remove_reference_t<Callable>;
-    if constexpr (std::is_function_v<Target>) {
+    using Bare = std::remove_reference_t<Callable>;
+    if constexpr (std::is_function_v<Bare>) {
       target_.function = reinterpret_cast<void (*)()>(&callable);
       call_ = [](Storage target, Args... args) -> Result {
-        return Invoke(*reinterpret_cast<Target*>(target.function), std::forward<Args>(args)...);
+        return Invoke(*reinterpret_cast<Bare*>(target.function), std::forward<Args>(args)...);
       };
     } else {
       target_.object = const_cast<void*>(static_cast<const void*>(std::addressof(callable)));
       call_ = [](Storage target, Args... args) -> Result {
-        return Invoke(*static_cast<Target*>(target.object), std::forward<Args>(args)...);
+        return Invoke(*static_cast<Bare*>(target.object), std::forward<Args>(args)...);
       };
     }
   }
@@ -37,8 +37,8 @@ class FunctionRef<Result(Args...)> {
   Result operator()(Args... args) const { return call_(target_, std::forward<Args>(args)...); }
 
  private:
-  template <class Target>
-  static Result Invoke(Target& target, Args... args) {
+  template <class Bare>
+  static Result Invoke(Bare& target, Args... args) {
     if constexpr (std::is_void_v<Result>) {
       target(std::forward<Args>(args)...);  // a result that is not wanted is dropped
     } else {
