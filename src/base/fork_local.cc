@@ -3,10 +3,9 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <cstring>
 #include <new>
 
-#include "base/check.h"
+#include "base/system_error.h"
 
 namespace wherry {
 namespace {
@@ -18,7 +17,7 @@ constexpr size_t kBytes = sizeof(std::atomic<int>);
 
 ForkLocal::ForkLocal() {
   void* page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  WHERRY_ENFORCE(page != MAP_FAILED, kResourceExhausted, "cannot map a page: ", std::strerror(errno));
+  if (page == MAP_FAILED) ThrowSystemError(errno, "cannot map a page");
 #ifdef MADV_WIPEONFORK
   wiped_on_fork_ = madvise(page, kBytes, MADV_WIPEONFORK) == 0;
 #else
