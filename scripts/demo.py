@@ -104,6 +104,8 @@ def main() -> int:
     WORK.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
     try:
+        if not WHERRY.is_file():
+            raise DemoError(f"{WHERRY.relative_to(ROOT)} is missing; `make demo` builds it first")
         with step("Fetching PP-OCR's text-direction network and a photo of a page"):
             fetch()
         with step("Cutting a line of text out of the photo (build/demo/line_0.png, line_180.png)"):
