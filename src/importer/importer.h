@@ -1,0 +1,75 @@
+// Importers: foreign model files to Programs.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "op/pending.h"
+
+namespace wherry {
+
+// Bytes of a file: mapped, or in memory. The owner keeps them alive; weights may go on pointing into them.
+struct FileBytes {
+  std::string name;  // for messages
+  std::span<const std::byte> data;
+  std::shared_ptr<const void> owner;
+};
+
+// Where a model comes from. Paths are used by the importer only inside the model's folder.
+struct ModelSource {
+  // The main file, already opened.
+  FileBytes model;
+  // Opens another file of the model by its name relative to the model's folder (external data, separate parameters). Names that leave
+  // the folder (dots, absolute, links) are Error(kInvalidArgument); absent is Error(kNotFound).
+  std::function<FileBytes(const std::string& name)> open;
+  // The parameter file when the user named it, or it was found beside the model, or given as memory; empty data otherwise.
+  FileBytes params;
+  // The model is a folder with one file per parameter.
+  bool separate_params = false;
+};
+
+class Importer {
+ public:
+  virtual ~Importer() = default;
+  virtual const char* name() const = 0;  // "onnx"
+  // How sure the first bytes make it: 0 not this format, 100 certainly.
+  virtual int Sniff(std::span<const std::byte> head, const std::string& file_name) const = 0;
+  // Program with weights, not inferred. All unsupported operators are reported in one Error(kUnsupported). Bytes are hostile.
+  virtual Program Import(const ModelSource& source) const = 0;
+};
+
+struct ImporterDescriptor {
+  const char* name;
+  Importer* (*create)();
+};
+// A converter for one foreign operator; what it gets depends on the importer (see importers/<format>/converter.h).
+struct ConverterDescriptor {
+  const char* importer;
+  const char* type;
+  void (*convert)(void* context);
+};
+std::span<const ImporterDescriptor* const> BuiltinImporters();
+std::span<const ConverterDescriptor* const> BuiltinConverters();
+
+// Opens a model by path: an .onnx file, a .pdmodel or .json (parameters beside it or `params_path`), or a folder with one of the known
+// Paddle file name pairs or one file per parameter. Picks the importer by the bytes. Error(kNotFound) / (kCorrupt) say what was looked
+// for and what was found.
+Program ImportModel(const std::string& path, const std::string& params_path = "");
+// From memory, or through a reader of named files.
+Program ImportModel(FileBytes model, FileBytes params = {});
+using FileReader = std::function<FileBytes(const std::string& name)>;
+Program ImportModel(const std::string& name, const FileReader& reader);
+
+}  // namespace wherry
+
+#define REGISTER_IMPORTER(name, ... /* class */)                             \
+  WHERRY_DESCRIPTOR_(ImporterDescriptor, wherry_importer_##name) =           \
+      ::wherry::ImporterDescriptor{#name, []() -> ::wherry::Importer* { return new __VA_ARGS__(); }}
+#define REGISTER_CONVERTER(importer, type, function)                         \
+  WHERRY_DESCRIPTOR_(ConverterDescriptor, wherry_converter_##importer##_##type) = \
+      ::wherry::ConverterDescriptor{#importer, #type, function}

@@ -1,0 +1,27 @@
+// Where values live in one arena, given when they are alive and how big they are. Used by passes/memory and by runtime alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace wherry {
+
+// A value is alive at steps [first, last], both included.
+struct Lifetime {
+  size_t bytes = 0;
+  int first = 0;
+  int last = 0;
+};
+struct ArenaPlan {
+  std::vector<size_t> offsets;  // per value, multiples of kArenaAlignment
+  size_t size = 0;              // of the arena
+};
+inline constexpr size_t kArenaAlignment = 64;
+
+// Biggest first, each at the lowest offset where it overlaps no value alive at the same time. Deterministic; O(n log n + overlaps).
+// Never worse than one buffer each; the lower bound is the largest sum alive at one step.
+ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes);
+size_t PeakBytes(const std::vector<Lifetime>& lifetimes);
+
+}  // namespace wherry

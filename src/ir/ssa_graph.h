@@ -1,0 +1,137 @@
+// SSAGraph: one block of a program as a graph that passes work on. Lossless to and from Program.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/node.h"
+#include "ir/program.h"
+
+namespace wherry::mir {
+
+// What all graphs of one program share.
+struct GraphShared {
+  WeightTable weights;
+  std::shared_ptr<SymbolTable> symbols;
+  std::vector<Place> valid_places;  // in order of preference
+  std::map<std::string, std::string> metadata;
+};
+
+// Not thread-safe. Nodes keep their address until erased. Invariants (checked by Verify):
+//  1. every statement has a schema and attributes that are valid for it;
+//  2. every argument has at most one producer, and weights and graph inputs have none;
+//  3. an argument without a producer is a weight or a graph input;
+//  4. links equal bindings, both ways;
+//  5. there is no cycle;
+//  6. argument names are unique, and a weight's name is in the weight table with the meta of its type;
+//  7. graph outputs are arguments of the graph;
+//  8. required parameters are bound, each to the right number of arguments;
+//  9. a child graph's inputs correspond one to one to the owner's captures, its outputs to the owner's outputs;
+// 10. side tables refer to living nodes; an alias has the same storage size or is a view, and its source is not a weight or input.
+class SSAGraph {
+ public:
+  explicit SSAGraph(std::shared_ptr<GraphShared> shared) : shared_(std::move(shared)) {}
+  SSAGraph(const SSAGraph&) = delete;
+  SSAGraph& operator=(const SSAGraph&) = delete;
+
+  // Takes the program apart. The weights move.
+  static std::unique_ptr<SSAGraph> FromProgram(Program&& program, std::vector<Place> valid_places = {});
+  // And puts it together again; weights that nothing uses are dropped. The graph is left empty.
+  static Program ToProgram(std::unique_ptr<SSAGraph> graph);
+  // A copy that shares weights' memory (for dumps and checks).
+  Program Snapshot() const;
+
+  // --- reading
+  const std::vector<Place>& valid_places() const { return shared_->valid_places; }
+  SymbolTable& symbols() const { return *shared_->symbols; }
+  const GraphShared& shared() const { return *shared_; }
+  const NodeList& inputs() const { return inputs_; }
+  const NodeList& outputs() const { return outputs_; }
+  bool IsInput(const Node* arg) const;
+  bool IsOutput(const Node* arg) const;
+  // Statements in a dependency order that keeps the program's order where it can; deterministic.
+  NodeList StmtTopologicalOrder() const;
+  NodeList nodes() const;  // all, by id
+  size_t stmt_count() const;
+  Node* FindArg(const std::string& name) const;  // null if there is none
+  const DenseTensor& WeightTensor(const Node* arg) const;
+  // The weight's tensor if the node is a weight, else null.
+  const DenseTensor* TryWeight(const Node* arg) const;
+  // Calls fn for this graph and all child graphs, innermost first.
+  void ForEachGraph(const std::function<void(SSAGraph&)>& fn);
+
+  // --- building and editing; names are made unique by a suffix
+  Node* NewArg(const std::string& name, MetaTensor type = {});
+  Node* NewWeight(const std::string& name, DenseTensor tensor);
+  Node* NewInput(const std::string& name, MetaTensor type);
+  void SetOutputs(NodeList outputs);
+  // A statement by nodes. Validates against the schema and fills defaults; `near` gives it that statement's place in the order.
+  Node* NewStmt(const std::string& type, Binding inputs, Binding outputs, AttributeMap attrs = {}, const Node* near = nullptr,
+                std::vector<std::unique_ptr<SSAGraph>> blocks = {});
+  // A statement by names: inputs must exist, outputs that do not exist are made. This is what FuseBase::InsertNewNode uses.
+  Node* NewStmt(const OpDesc& desc, const Node* near = nullptr);
+  void SetLabel(Node* stmt, std::string label) { stmt->stmt_.label_ = std::move(label); }
+  void SetAttr(Node* stmt, const std::string& name, Attribute value);  // validated against the schema
+  void SetInput(Node* stmt, const std::string& param, NodeList args);
+  // Every use of `from` (graph outputs too) becomes a use of `to`. `from` keeps its producer. When `from` is a graph output and `to` is not, the output
+  // keeps its name: the two swap names (if `to` is neither an input nor a weight; else the output list just refers to `to`).
+  void ReplaceUses(Node* from, Node* to);
+  // Uses of `from` in one statement only.
+  void ReplaceInput(Node* stmt, Node* from, Node* to);
+  // Removes a statement. Its results stay if something uses them (they must then get another producer before Verify), else go too.
+  void EraseStmt(Node* stmt);
+  void EraseArg(Node* arg);  // must be unused and without producer
+  // A result of `stmt` is produced by another statement instead: stmt's parameter `param` gets a fresh argument.
+  void StealOutput(Node* to_stmt, const std::string& to_param, Node* arg);
+  std::string UniqueName(const std::string& stem) const;
+
+  // --- side tables
+  const KernelPick* Pick(const Node* stmt) const;  // null: not picked
+  void SetPick(const Node* stmt, KernelPick pick) { picks_[stmt] = std::move(pick); }
+  void ClearPick(const Node* stmt) { picks_.erase(stmt); }
+  Node* Alias(const Node* arg) const;  // the argument whose memory it shares; null: its own
+  void SetAlias(const Node* arg, Node* source) { aliases_[arg] = source; }
+  void ClearAliases() { aliases_.clear(); }
+
+  // Checks the invariants; Error(kInternal) that names the first broken one with its number, and the node.
+  void Verify() const;
+  // Two numbers that change when the structure (nodes, links) or anything else (attributes, types, side tables, weights) does.
+  struct Fingerprint {
+    uint64_t topology = 0;
+    uint64_t content = 0;
+    friend bool operator==(const Fingerprint& a, const Fingerprint& b) {
+      return a.topology == b.topology && a.content == b.content;
+    }
+  };
+  Fingerprint ComputeFingerprint() const;
+
+ private:
+  friend class GraphConverter;
+
+  Node* AddNode(Node::Role role);
+  void Link(Node* stmt);
+  void Unlink(Node* stmt);
+  void RenameArg(Node* arg, const std::string& name);
+
+  std::shared_ptr<GraphShared> shared_;
+  std::map<int, std::unique_ptr<Node>> nodes_;
+  std::unordered_map<std::string, Node*> args_by_name_;
+  NodeList inputs_;
+  NodeList outputs_;
+  std::unordered_map<const Node*, KernelPick> picks_;
+  std::unordered_map<const Node*, Node*> aliases_;
+  int next_id_ = 0;
+  int64_t next_order_ = 0;
+};
+
+// Runs InferMeta for one statement from its arguments' types and sets its results' types. Control flow infers its child graphs.
+// Errors name the op.
+void InferStmt(SSAGraph* graph, Node* stmt);
+
+}  // namespace wherry::mir
