@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/cpu_quota.h"
+#include "base/log.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -178,8 +179,11 @@ void ThreadPool::StartWorkers() {
           return nullptr;
         },
         this);
-    // The work gets done with fewer threads, too.
-    if (status != 0) break;
+    if (status != 0) {
+      WHERRY_LOG(kWarning) << "thread pool: the system refused thread " << i + 1 << " of " << threads_ << " (errno " << status
+                           << "); it works with " << i;
+      break;
+    }
     pthread_setname_np(worker, "wherry-worker");
     workers_.push_back(worker);
   }
