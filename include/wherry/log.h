@@ -28,20 +28,21 @@ class LogSink {
 
   LogLevel least() const noexcept { return least_; }
 
-  // One message, without a line end. Called by any thread, also by several at once. What it throws is dropped: a log must
-  // not change what the program does.
+  // One message, without a line end. Called by any thread, also by several at once. What it throws is dropped: a log
+  // must not change what the program does.
   virtual void Write(LogLevel level, std::string_view message) = 0;
 
  private:
   const LogLevel least_;
 };
 
-// All messages go to `sink` from now on; returns the sink before. nullptr is the default: messages from warning on (or from the
-// level that the environment variable WHERRY_LOG_LEVEL names: debug, info, warning, error, off) go to standard error.
+// All messages go to `sink` from now on; returns the sink before. nullptr is the default: messages from warning on (or
+// from the level that the environment variable WHERRY_LOG_LEVEL names: debug, info, warning, error, off) go to standard
+// error.
 //
-// The sink is not owned. A message that another thread is writing may still arrive at the old sink when this returns, so destroy
-// a sink only when no other thread uses Wherry, or never. (This is the one thing in Wherry that a call sets for the whole
-// process: messages come from places that know no object.)
+// The sink is not owned. A message that another thread is writing may still arrive at the old sink when this returns,
+// so destroy a sink only when no other thread uses Wherry, or never. (This is the one thing in Wherry that a call sets
+// for the whole process: messages come from places that know no object.)
 LogSink* SetLogSink(LogSink* sink) noexcept;
 
 }  // namespace wherry

@@ -11,7 +11,8 @@
 
 namespace wherry {
 
-// Owns `size` uninitialised bytes at an address that is a multiple of kAlignment. Move-only; a moved-from buffer is empty.
+// Owns `size` uninitialised bytes at an address that is a multiple of kAlignment. Move-only; a moved-from buffer is
+// empty.
 class AlignedBuffer {
  public:
   static constexpr size_t kAlignment = 64;  // a cache line, and the widest vector
@@ -20,11 +21,10 @@ class AlignedBuffer {
   // Throws kResourceExhausted when there is not so much memory. 0 bytes allocate nothing.
   explicit AlignedBuffer(size_t size) : size_(size) {
     if (size == 0) return;
-    data_.reset(static_cast<std::byte*>(::operator new(size, std::align_val_t{kAlignment}, std::nothrow)));
+    data_.reset(static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}, std::nothrow)));
     WHERRY_ENFORCE(data_ != nullptr, kResourceExhausted, "cannot allocate ", size, " bytes");
   }
-  AlignedBuffer(AlignedBuffer&& other) noexcept
-      : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
     data_ = std::move(other.data_);
     size_ = std::exchange(other.size_, 0);
@@ -50,7 +50,7 @@ class AlignedBuffer {
 
  private:
   struct Free {
-    void operator()(std::byte* data) const noexcept { ::operator delete(data, std::align_val_t{kAlignment}); }
+    void operator()(std::byte* data) const noexcept { ::operator delete (data, std::align_val_t{kAlignment}); }
   };
   std::unique_ptr<std::byte, Free> data_;
   size_t size_ = 0;

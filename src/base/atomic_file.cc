@@ -29,7 +29,8 @@ std::string ParentFolder(const std::string& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
-  WHERRY_ENFORCE(!path.empty() && path.find('\0') == std::string::npos, kInvalidArgument, Doing(path), ": no valid path");
+  WHERRY_ENFORCE(!path.empty() && path.find('\0') == std::string::npos, kInvalidArgument, Doing(path),
+                 ": no valid path");
   struct stat status;
   if (stat(path.c_str(), &status) == 0) {
     // Renaming over /dev/null would be a poor joke.
@@ -94,7 +95,8 @@ void AtomicFile::Commit() {
   if (rename(temporary_.c_str(), path_.c_str()) != 0) ThrowSystemError(errno, Doing(path_));
   committed_ = true;
   file_ = FileDescriptor();
-  // The rename itself is safe once the folder is; some file systems cannot sync a folder, and the file is whole either way.
+  // The rename itself is safe once the folder is; some file systems cannot sync a folder, and the file is whole either
+  // way.
   FileDescriptor folder(open(ParentFolder(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.valid()) fsync(folder.get());
 }

@@ -12,12 +12,13 @@
 
 namespace wherry {
 
-// Writes to a temporary file in the folder of `path`; Commit() puts it in the place of `path`. Without a Commit, `path` stays as
-// it was and the temporary is removed. Not thread-safe.
+// Writes to a temporary file in the folder of `path`; Commit() puts it in the place of `path`. Without a Commit, `path`
+// stays as it was and the temporary is removed. Not thread-safe.
 class AtomicFile {
  public:
-  // A symbolic link at `path` stays a link: the file that it points to is replaced. Throws when the temporary cannot be made, and
-  // when `path` is something that must not be replaced (a folder, a device). Messages have the path and the system's reason.
+  // A symbolic link at `path` stays a link: the file that it points to is replaced. Throws when the temporary cannot be
+  // made, and when `path` is something that must not be replaced (a folder, a device). Messages have the path and the
+  // system's reason.
   explicit AtomicFile(const std::string& path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -31,7 +32,8 @@ class AtomicFile {
   // Bytes appended so far.
   uint64_t size() const noexcept { return flushed_ + buffer_.size(); }
 
-  // Brings all to the disk, then renames: after a crash at any time `path` is the old file or the new one. Call it once, last.
+  // Brings all to the disk, then renames: after a crash at any time `path` is the old file or the new one. Call it
+  // once, last.
   void Commit();
 
  private:

@@ -12,7 +12,8 @@ namespace wherry {
 template <typename T>
 concept CheckedInteger = std::integral<T> && !std::same_as<T, bool>;
 
-// a + b, a - b, a * b. Throw kOutOfRange, with the values, when the result does not fit T; `what` says what was being computed
+// a + b, a - b, a * b. Throw kOutOfRange, with the values, when the result does not fit T; `what` says what was being
+// computed
 // ("size of tensor 'x'") and may be anything that streams, it is used only on failure.
 template <CheckedInteger T, typename What>
 T CheckedAdd(T a, std::type_identity_t<T> b, const What& what) {

@@ -71,10 +71,11 @@ void DetectFeatures(CpuInfo* info) {
   const bool zmm = (saved & kZmm) == kZmm;
 
   const bool sse4 = Bit(leaf1.c, 9) && Bit(leaf1.c, 19) && Bit(leaf1.c, 20) && Bit(leaf1.c, 23);
-  // AVX, FMA, F16C, AVX2
-  const bool avx2 = sse4 && ymm && Bit(leaf1.c, 28) && Bit(leaf1.c, 12) && Bit(leaf1.c, 29) && Bit(leaf7.b, 5);
-  // F, DQ, BW, VL
-  const bool avx512 = avx2 && zmm && Bit(leaf7.b, 16) && Bit(leaf7.b, 17) && Bit(leaf7.b, 30) && Bit(leaf7.b, 31);
+  const bool avx = sse4 && ymm && Bit(leaf1.c, 28) && Bit(leaf1.c, 12) && Bit(leaf1.c, 29);  // AVX, FMA, F16C
+  const bool bmi = Bit(leaf7.b, 3) && Bit(leaf7.b, 8) && Bit(Cpuid(0x80000001).c, 5);        // BMI1, BMI2, LZCNT
+  const bool avx2 = avx && bmi && Bit(leaf7.b, 5);
+  const bool avx512 = avx2 && zmm && Bit(leaf7.b, 16) && Bit(leaf7.b, 17) && Bit(leaf7.b, 28) && Bit(leaf7.b, 30) &&
+                      Bit(leaf7.b, 31);  // F, DQ, CD, BW, VL
   info->isa = avx512 ? Isa::kAvx512 : avx2 ? Isa::kAvx2 : sse4 ? Isa::kSse4 : Isa::kBaseline;
 
   info->avx_vnni = avx2 && Bit(leaf7_1.a, 4);

@@ -11,8 +11,8 @@ namespace wherry {
 enum class Isa : uint8_t {
   kBaseline,  // what the compiler may always use (x86-64: SSE2)
   kSse4,      // SSE4.1, SSE4.2, SSSE3, POPCNT
-  kAvx2,      // AVX2, FMA, F16C
-  kAvx512,    // AVX-512 F, BW, DQ, VL
+  kAvx2,      // AVX2, FMA, F16C, BMI1, BMI2, LZCNT
+  kAvx512,    // AVX-512 F, BW, CD, DQ, VL
 };
 
 // "baseline", "sse4", "avx2", "avx512".
@@ -30,8 +30,8 @@ struct CpuInfo {
   bool amx_int8 = false;
   bool amx_bf16 = false;
 
-  // Bytes of one core's data caches, and of the last level that cores share; 0 when there is none. Guesses where the processor
-  // does not say: 32 KiB, 256 KiB, 0.
+  // Bytes of one core's data caches, and of the last level that cores share; 0 when there is none. Guesses where the
+  // processor does not say: 32 KiB, 256 KiB, 0.
   size_t l1d_bytes = 32 << 10;
   size_t l2_bytes = 256 << 10;
   size_t l3_bytes = 0;
@@ -41,9 +41,9 @@ struct CpuInfo {
 
   bool Has(Isa least) const noexcept { return isa >= least; }
 
-  // This machine's, found once; thread-safe. The environment variable WHERRY_ISA=sse4|avx2|avx512, read then, lowers it: what is
-  // above that level is reported as missing (to reproduce a result of, or to test for, a lesser machine). It never raises it.
-  // Throws kInvalidArgument when WHERRY_ISA is something else.
+  // This machine's, found once; thread-safe. The environment variable WHERRY_ISA=sse4|avx2|avx512, read then, lowers
+  // it: what is above that level is reported as missing (to reproduce a result of, or to test for, a lesser machine).
+  // It never raises it. Throws kInvalidArgument when WHERRY_ISA is something else.
   static const CpuInfo& Get();
 
   // Found anew. `isa_limit` stands for the environment variable; nullptr and "" are none.

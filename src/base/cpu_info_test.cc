@@ -29,8 +29,9 @@ TEST(CpuInfoTest, AgreesWithTheKernel) {
   const auto has = [&flags](const std::string& name) { return flags.find(" " + name + " ") != std::string::npos; };
   const CpuInfo info = CpuInfo::Detect(nullptr);
   EXPECT_EQ(info.Has(Isa::kSse4), has("sse4_1") && has("sse4_2") && has("ssse3") && has("popcnt"));
-  EXPECT_EQ(info.Has(Isa::kAvx2), has("avx2") && has("fma") && has("f16c"));
-  EXPECT_EQ(info.Has(Isa::kAvx512), has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl"));
+  EXPECT_EQ(info.Has(Isa::kAvx2), has("avx2") && has("fma") && has("f16c") && has("bmi1") && has("bmi2") && has("abm"));
+  EXPECT_EQ(info.Has(Isa::kAvx512),
+            has("avx512f") && has("avx512bw") && has("avx512cd") && has("avx512dq") && has("avx512vl"));
   EXPECT_EQ(info.avx_vnni, has("avx_vnni"));
   EXPECT_EQ(info.avx512_vnni, has("avx512_vnni"));
   EXPECT_EQ(info.avx512_bf16, has("avx512_bf16"));

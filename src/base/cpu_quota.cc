@@ -68,7 +68,8 @@ double CgroupCpuQuota(const std::string& root) {
 
     // A container may see only its own part of the hierarchy: what is above mount_root is not mounted.
     std::string path = CgroupPath(root, v2);
-    if (mount_root != "/") path = path.compare(0, mount_root.size(), mount_root) == 0 ? path.substr(mount_root.size()) : "";
+    if (mount_root != "/")
+      path = path.compare(0, mount_root.size(), mount_root) == 0 ? path.substr(mount_root.size()) : "";
     if (path == "/") path.clear();
     while (true) {
       least = std::min(least, FolderQuota(root + mount_point + path, v2));

@@ -1,5 +1,5 @@
-// Hashes that are the same in every run and on every machine, so they may be stored (fingerprints, caches). Not for defence
-// against chosen input.
+// Hashes that are the same in every run and on every machine, so they may be stored (fingerprints, caches). Not for
+// defence against chosen input.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,8 @@ class LogMessage {
   std::ostringstream stream_;
 };
 
-// The default sink's level, from the text of WHERRY_LOG_LEVEL (nullptr when it is not set): warning when it names none, and then
-// *valid is false.
+// The default sink's level, from the text of WHERRY_LOG_LEVEL (nullptr when it is not set): warning when it names none,
+// and then *valid is false.
 LogLevel ParseLogLevel(const char* text, bool* valid) noexcept;
 
 namespace internal {
@@ -40,7 +40,7 @@ struct LogVoid {
 }  // namespace wherry
 
 // What is streamed is evaluated only if the level is on.
-#define WHERRY_LOG(level)                               \
-  !::wherry::LogEnabled(::wherry::LogLevel::level)      \
-      ? static_cast<void>(0)                            \
+#define WHERRY_LOG(level)                          \
+  !::wherry::LogEnabled(::wherry::LogLevel::level) \
+      ? static_cast<void>(0)                       \
       : ::wherry::internal::LogVoid() & ::wherry::LogMessage(::wherry::LogLevel::level).stream()

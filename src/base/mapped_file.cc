@@ -57,8 +57,8 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::Drop(size_t offset, size_t size) const {
-  WHERRY_ENFORCE(offset <= size_ && size <= size_ - offset, kOutOfRange, "dropping ", size, " bytes at ", offset, " of ",
-                 Quote(path_, 1000), ", which has ", size_);
+  WHERRY_ENFORCE(offset <= size_ && size <= size_ - offset, kOutOfRange, "dropping ", size, " bytes at ", offset,
+                 " of ", Quote(path_, 1000), ", which has ", size_);
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t begin = (offset + page - 1) / page * page;
   // The last page of the file is whole when the range reaches the file's end.
@@ -72,7 +72,8 @@ std::vector<std::byte> ReadFile(const std::string& path) {
   const OpenedFile file = OpenRegularFile(path);
   std::vector<std::byte> bytes;
   try {
-    // One byte more, so that the end is seen without growing. The size is a hint: files in /proc say 0, others may grow.
+    // One byte more, so that the end is seen without growing. The size is a hint: files in /proc say 0, others may
+    // grow.
     constexpr size_t kLeastRoom = 4096;
     bytes.resize(std::max(file.size + 1, kLeastRoom));
     size_t used = 0;
@@ -86,7 +87,8 @@ std::vector<std::byte> ReadFile(const std::string& path) {
     }
     bytes.resize(used);
   } catch (const std::bad_alloc&) {
-    Throw(ErrorCode::kResourceExhausted, "cannot read ", Quote(path, 1000), ": no memory for its ", file.size, " bytes");
+    Throw(ErrorCode::kResourceExhausted, "cannot read ", Quote(path, 1000), ": no memory for its ", file.size,
+          " bytes");
   }
   return bytes;
 }

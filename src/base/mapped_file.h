@@ -9,15 +9,15 @@
 
 namespace wherry {
 
-// A regular file's bytes, mapped read-only; a page is read from disk when it is first touched. Shared: whoever keeps a pointer
-// into the bytes keeps the shared_ptr. Immutable and thread-safe.
+// A regular file's bytes, mapped read-only; a page is read from disk when it is first touched. Shared: whoever keeps a
+// pointer into the bytes keeps the shared_ptr. Immutable and thread-safe.
 //
-// Another program that shortens the file while it is mapped makes touching the lost pages a SIGBUS. Files are replaced by
-// renaming (AtomicFile does), which leaves a mapping whole.
+// Another program that shortens the file while it is mapped makes touching the lost pages a SIGBUS. Files are replaced
+// by renaming (AtomicFile does), which leaves a mapping whole.
 class MappedFile {
  public:
-  // Throws when `path` cannot be opened (kNotFound when there is none), is a folder, or is no regular file; the message has the
-  // path and the system's reason. An empty file is fine.
+  // Throws when `path` cannot be opened (kNotFound when there is none), is a folder, or is no regular file; the message
+  // has the path and the system's reason. An empty file is fine.
   static std::shared_ptr<const MappedFile> Open(const std::string& path);
 
   ~MappedFile();
@@ -30,8 +30,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   const std::string& path() const noexcept { return path_; }
 
-  // Gives the memory of the pages that lie wholly within [offset, offset + size) back to the system; touched again, they are
-  // read again. For source weights after packing. Throws kOutOfRange when the range leaves the file.
+  // Gives the memory of the pages that lie wholly within [offset, offset + size) back to the system; touched again,
+  // they are read again. For source weights after packing. Throws kOutOfRange when the range leaves the file.
   void Drop(size_t offset, size_t size) const;
 
  private:

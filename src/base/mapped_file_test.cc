@@ -34,7 +34,8 @@ TEST_F(MappedFileTest, EmptyFile) {
 }
 
 TEST_F(MappedFileTest, MissingFileSaysSo) {
-  for (const Error& error : {ErrorOf([&] { MappedFile::Open(Path("nothing")); }), ErrorOf([&] { ReadFile(Path("nothing")); })}) {
+  for (const Error& error :
+       {ErrorOf([&] { MappedFile::Open(Path("nothing")); }), ErrorOf([&] { ReadFile(Path("nothing")); })}) {
     EXPECT_EQ(error.code(), ErrorCode::kNotFound);
     EXPECT_EQ(error.message(), "cannot open '" + Path("nothing") + "': No such file or directory (errno 2)");
   }

@@ -28,8 +28,8 @@ std::pair<char32_t, size_t> DecodeUtf8(std::string_view text) {
   return {value, length};
 }
 
-// Characters that a terminal obeys or hides instead of showing: controls, zero width, line and paragraph separators, and the
-// direction marks that make text read differently from what it is.
+// Characters that a terminal obeys or hides instead of showing: controls, zero width, line and paragraph separators,
+// and the direction marks that make text read differently from what it is.
 bool IsInvisible(char32_t c) {
   return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
@@ -82,8 +82,8 @@ size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() < b.size()) std::swap(a, b);
   const size_t too_far = limit + 1;
   if (a.size() - b.size() > limit) return too_far;
-  // Row i holds the distances of a's first i bytes to every prefix of b. Outside a band of `limit` beside the diagonal they
-  // exceed the limit, and are left at too_far.
+  // Row i holds the distances of a's first i bytes to every prefix of b. Outside a band of `limit` beside the diagonal
+  // they exceed the limit, and are left at too_far.
   std::vector<size_t> row(b.size() + 1, too_far);
   std::iota(row.begin(), row.begin() + static_cast<ptrdiff_t>(std::min(b.size(), limit)) + 1, size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {

@@ -25,15 +25,15 @@ TEST(QuoteTest, PlainTextIsOnlyQuoted) {
 TEST(QuoteTest, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(Quote("a\nb\t\r\\'"), "'a\\nb\\t\\r\\\\\\''");
   EXPECT_EQ(Quote(std::string_view("\0\x1b[2J\x7f", 6)), "'\\x00\\x1b[2J\\x7f'");
-  EXPECT_EQ(Quote("\xc2\x9b"), "'\\xc2\\x9b'");          // C1 control
+  EXPECT_EQ(Quote("\xc2\x9b"), "'\\xc2\\x9b'");           // C1 control
   EXPECT_EQ(Quote("\xe2\x80\xae"), "'\\xe2\\x80\\xae'");  // right-to-left override
 }
 
 TEST(QuoteTest, EscapesBytesThatAreNotUtf8) {
   EXPECT_EQ(Quote("\xff"), "'\\xff'");
-  EXPECT_EQ(Quote("\xc3"), "'\\xc3'");                            // cut short
-  EXPECT_EQ(Quote("\xc0\xaf"), "'\\xc0\\xaf'");                   // overlong
-  EXPECT_EQ(Quote("\xed\xa0\x80"), "'\\xed\\xa0\\x80'");          // surrogate
+  EXPECT_EQ(Quote("\xc3"), "'\\xc3'");                             // cut short
+  EXPECT_EQ(Quote("\xc0\xaf"), "'\\xc0\\xaf'");                    // overlong
+  EXPECT_EQ(Quote("\xed\xa0\x80"), "'\\xed\\xa0\\x80'");           // surrogate
   EXPECT_EQ(Quote("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'");  // beyond Unicode
   EXPECT_EQ(Quote("\xe2\x28\xa1"), "'\\xe2(\\xa1'");
 }
@@ -76,7 +76,8 @@ TEST(EditDistanceTest, EqualsTheFullTableUpToTheLimit) {
     for (char& c : a) c = static_cast<char>('a' + random() % 3);
     for (char& c : b) c = static_cast<char>('a' + random() % 3);
     for (size_t limit : {0, 1, 2, 3, 5, 20}) {
-      ASSERT_EQ(EditDistance(a, b, limit), std::min(FullEditDistance(a, b), limit + 1)) << a << " " << b << " " << limit;
+      ASSERT_EQ(EditDistance(a, b, limit), std::min(FullEditDistance(a, b), limit + 1))
+          << a << " " << b << " " << limit;
     }
   }
 }

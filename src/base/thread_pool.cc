@@ -27,8 +27,8 @@ constexpr int kNone = 0;
 constexpr int kStarting = 1;
 constexpr int kRunning = 2;
 
-// A worker that finds nothing spins this long before it sleeps: operators of a model follow each other within it, and waking
-// a sleeper costs the caller 2-9 us.
+// A worker that finds nothing spins this long before it sleeps: operators of a model follow each other within it, and
+// waking a sleeper costs the caller 2-9 us.
 constexpr auto kWorkerSpin = std::chrono::microseconds(50);
 // The caller waits only for chunks that run already, so it gives its core away soon (10-20 us): the worker may need it.
 constexpr int kCallerSpins = 500;
@@ -100,8 +100,8 @@ void ThreadPool::RunJob(int64_t first_chunk, uint32_t chunks, FunctionRef<void(i
   first_chunk_ = first_chunk;
   remaining_.store(chunks, std::memory_order_relaxed);
   if (!spin_.load(std::memory_order_relaxed)) spin_.store(true, std::memory_order_relaxed);
-  // The caller's first claim is made here. Sequentially consistent, as the load of sleepers_: a worker on its way to sleep
-  // does the opposite (adds itself, then reads the ticket), so one of the two sees the other.
+  // The caller's first claim is made here. Sequentially consistent, as the load of sleepers_: a worker on its way to
+  // sleep does the opposite (adds itself, then reads the ticket), so one of the two sees the other.
   ticket_.store(MakeTicket(chunks, 1));
   if (uint32_t sleepers = std::min(sleepers_.load(), chunks - 1); sleepers > 0) {
     sleepers_.fetch_sub(sleepers, std::memory_order_relaxed);
@@ -180,8 +180,8 @@ void ThreadPool::StartWorkers() {
         },
         this);
     if (status != 0) {
-      WHERRY_LOG(kWarning) << "thread pool: the system refused thread " << i + 1 << " of " << threads_ << " (errno " << status
-                           << "); it works with " << i;
+      WHERRY_LOG(kWarning) << "thread pool: the system refused thread " << i + 1 << " of " << threads_ << " (errno "
+                           << status << "); it works with " << i;
       break;
     }
     pthread_setname_np(worker, "wherry-worker");
@@ -240,7 +240,8 @@ void ParallelFor(ThreadPool* pool, int64_t total, int64_t grain, FunctionRef<voi
   // Enough chunks that the slowest thread is late by a quarter of its share at most, few enough that claiming is free.
   constexpr int64_t kChunksPerThread = 4;
   const int64_t grains = total / grain;
-  const int64_t chunks = pool == nullptr || pool->threads() == 1 ? 1 : std::min(grains, pool->threads() * kChunksPerThread);
+  const int64_t chunks =
+      pool == nullptr || pool->threads() == 1 ? 1 : std::min(grains, pool->threads() * kChunksPerThread);
   if (chunks <= 1) {
     fn(0, total);
     return;

@@ -1,5 +1,5 @@
-// A fixed set of threads that share the chunks of one job, and never make the caller wait for a thread that has not begun.
-// Why and how it is measured: docs/design/thread_pool.md.
+// A fixed set of threads that share the chunks of one job, and never make the caller wait for a thread that has not
+// begun. Why and how it is measured: docs/design/thread_pool.md.
 #pragma once
 
 #include <pthread.h>
@@ -23,10 +23,9 @@ class ThreadPool {
  public:
   static constexpr int kMaxThreads = 1024;
 
-  // `threads` counts the caller of Run too: 1 starts no thread, N starts N-1, when they are first needed. They inherit the
-  // affinity of the thread that first needs them and block all signals.
-  // `before_claim` is for tests: a worker calls it when it has seen work and is about to claim a chunk.
-  // Throws kInvalidArgument unless 1 <= threads <= kMaxThreads.
+  // `threads` counts the caller of Run too: 1 starts no thread, N starts N-1, when they are first needed. They inherit
+  // the affinity of the thread that first needs them and block all signals. `before_claim` is for tests: a worker calls
+  // it when it has seen work and is about to claim a chunk. Throws kInvalidArgument unless 1 <= threads <= kMaxThreads.
   explicit ThreadPool(int threads, std::function<void()> before_claim = nullptr);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -34,21 +33,22 @@ class ThreadPool {
 
   int threads() const noexcept { return threads_; }
 
-  // Runs fn(chunk) exactly once for every chunk in [0, chunks), on the caller and the workers, in no order, and returns when
-  // all have ended. What the chunks wrote is visible to the caller. Allocates nothing (once the workers run).
+  // Runs fn(chunk) exactly once for every chunk in [0, chunks), on the caller and the workers, in no order, and returns
+  // when all have ended. What the chunks wrote is visible to the caller. Allocates nothing (once the workers run).
   //
-  // If a chunk throws, the first exception is rethrown here after every chunk that has begun has ended; chunks that have not
-  // begun are skipped.
+  // If a chunk throws, the first exception is rethrown here after every chunk that has begun has ended; chunks that
+  // have not begun are skipped.
   //
-  // If another thread is inside Run of this pool, or this is called from inside a chunk, the caller runs all chunks itself.
+  // If another thread is inside Run of this pool, or this is called from inside a chunk, the caller runs all chunks
+  // itself.
   void Run(int64_t chunks, FunctionRef<void(int64_t)> fn);
 
   // Workers that wait for work stop spinning at once and sleep, until the next Run. For handing the cores to another
   // threading library.
   void Sleep() noexcept;
 
-  // How many threads this process may usefully run now: what the affinity mask of the calling thread and the CPU quotas of
-  // its cgroups (v1 and v2) leave; at least 1.
+  // How many threads this process may usefully run now: what the affinity mask of the calling thread and the CPU quotas
+  // of its cgroups (v1 and v2) leave; at least 1.
   static int DefaultThreads();
 
  private:
@@ -71,8 +71,8 @@ class ThreadPool {
   // Held by the thread whose job is running.
   std::atomic<bool> busy_{false};
 
-  // The job. Written by the holder of busy_ before ticket_ is, read by whoever has claimed a chunk and not yet counted it in
-  // remaining_: the job cannot end, so these cannot change, in between.
+  // The job. Written by the holder of busy_ before ticket_ is, read by whoever has claimed a chunk and not yet counted
+  // it in remaining_: the job cannot end, so these cannot change, in between.
   const FunctionRef<void(int64_t)>* fn_ = nullptr;
   int64_t first_chunk_ = 0;
   std::exception_ptr error_;

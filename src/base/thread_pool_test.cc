@@ -60,7 +60,8 @@ TEST(ThreadPoolTest, MoreChunksThanOneJobHolds) {
   EXPECT_EQ(sum.load(), kChunks * (kChunks - 1) / 2);
 }
 
-// Back to back jobs of different sizes: a worker late from one job must not run a chunk of it in the next, nor lose one.
+// Back to back jobs of different sizes: a worker late from one job must not run a chunk of it in the next, nor lose
+// one.
 TEST(ThreadPoolTest, StressBackToBack) {
   ThreadPool pool(4);
   int runs[17] = {};  // plain: what a chunk writes must be visible after Run, which the thread sanitizer checks
@@ -290,7 +291,8 @@ TEST(ThreadPoolTest, DefaultThreadsFollowsAffinity) {
     CPU_SET(cpu, &set);
     ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
     threads = ThreadPool::DefaultThreads();
-  }).join();
+  })
+      .join();
   EXPECT_EQ(threads, 1);
 }
 

@@ -24,8 +24,8 @@ const char* IsaName(Isa isa);
 // True if this machine can run the CPU kernels at all (SSE4.2; every x86 since 2008).
 bool CpuKernelsSupported();
 
-// The best instruction set of this machine, capped by the environment variable WHERRY_MAX_ISA (sse4, avx2, avx512), which
-// is read once. Needs CpuKernelsSupported().
+// The best instruction set of this machine, lowered by the environment variable WHERRY_ISA (base/cpu_info.h). Needs
+// CpuKernelsSupported().
 Isa BestIsa();
 
 // What kernels that are called from this thread use: BestIsa(), unless a ScopedIsa is alive on this thread. Kernels choose
