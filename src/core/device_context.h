@@ -19,6 +19,8 @@ class DeviceContext {
   DeviceContext& operator=(const DeviceContext&) = delete;
 
   virtual Target target() const = 0;
+  // The context that kernels are given. Another one only for a context that lends another name to it (CUDADeviceContext of compat.h).
+  virtual DeviceContext& implementation() { return *this; }
   virtual Allocator& allocator() = 0;
   // Blocks until all work given to the device has ended; errors of that work are thrown here.
   virtual void Synchronize() {}

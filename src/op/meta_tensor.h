@@ -20,6 +20,8 @@ struct MetaTensor {
   bool rank_known = true;
   std::vector<Dim> dims;  // logical order; meaningful when rank_known
   DataLayout layout = DataLayout::kNCHW;
+  // As in TensorMeta; InferMeta functions need not set it. Part of the MetaTensor because plans depend on it.
+  int64_t pixel_stride = 0;
   std::optional<std::vector<Dim>> values;  // row-major, numel entries; integer and bool tensors only
 
   MetaTensor() = default;
@@ -37,7 +39,8 @@ struct MetaTensor {
   std::string DebugString() const;  // "f32[N,3,48,W]", "i64[2] = [N, 64]", "f32[?]"
 
   friend bool operator==(const MetaTensor& a, const MetaTensor& b) {
-    return a.dtype == b.dtype && a.rank_known == b.rank_known && a.dims == b.dims && a.layout == b.layout && a.values == b.values;
+    return a.dtype == b.dtype && a.rank_known == b.rank_known && a.dims == b.dims && a.layout == b.layout &&
+           a.pixel_stride == b.pixel_stride && a.values == b.values;
   }
 };
 
