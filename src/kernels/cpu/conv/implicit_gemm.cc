@@ -8,6 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/conv/implicit_gemm.cc"
 #include "kernels/cpu/simd/foreach_isa.h"
+
 #include "kernels/cpu/conv/column_epilogue-inl.h"
 #include "kernels/cpu/conv/tile_kernel-inl.h"
 
@@ -19,41 +20,45 @@ constexpr int64_t kMaxRows = 12;
 
 // A tile's accumulators, and where each of its rows goes.
 struct FinishedTile {
-  const Epilogue& epilogue;
-  const float* tile;       // rows kPanelWidth apart
-  const int64_t* pixels;   // output pixel of each row
+  const Epilogue &epilogue;
+  const float *tile;     // rows kPanelWidth apart
+  const int64_t *pixels; // output pixel of each row
   int64_t rows;
-  int64_t column;          // of the output, of the tile's first column
-  int64_t columns;         // to store
-  float* out;
+  int64_t column;  // of the output, of the tile's first column
+  int64_t columns; // to store
+  float *out;
   int64_t out_stride;
 
-  template <EpilogueForm kForm>
-  HWY_INLINE void Run() const {
+  template <EpilogueForm kForm> HWY_INLINE void Run() const {
     for (int64_t c = 0; c < columns; c += kLanes) {
-      const ColumnEpilogue<kForm> column_epilogue(epilogue, column + c, std::min(kLanes, columns - c));
+      const ColumnEpilogue<kForm> column_epilogue(
+          epilogue, column + c, std::min(kLanes, columns - c));
       for (int64_t r = 0; r < rows; ++r) {
-        column_epilogue.Store(Load(tile + r * kPanelWidth + c), pixels[r], out + pixels[r] * out_stride + column + c);
+        column_epilogue.Store(Load(tile + r * kPanelWidth + c), pixels[r],
+                              out + pixels[r] * out_stride + column + c);
       }
     }
   }
 };
 
-void StoreFinishedTile(const FinishedTile& t) {
+void StoreFinishedTile(const FinishedTile &t) {
   if (t.epilogue.form() != EpilogueForm::kGeneral) {
     WithEpilogueForm(t.epilogue.form(), t);
     return;
   }
   for (int64_t r = 0; r < t.rows; ++r) {
-    ApplyEpilogue(t.epilogue, t.tile + r * kPanelWidth, kPanelWidth, t.out + t.pixels[r] * t.out_stride + t.column, 0, 1,
+    ApplyEpilogue(t.epilogue, t.tile + r * kPanelWidth, kPanelWidth,
+                  t.out + t.pixels[r] * t.out_stride + t.column, 0, 1,
                   t.columns, t.pixels[r], t.column);
   }
 }
 
 // Walks the output pixels of a class, image by image and row by row.
 class PixelWalk {
- public:
-  PixelWalk(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& c, int64_t first) : plan_(plan), class_(c) {
+public:
+  PixelWalk(const ImplicitGemmPlan &plan, const ImplicitGemmPlan::PixelClass &c,
+            int64_t first)
+      : plan_(plan), class_(c) {
     const int64_t per_image = c.rows.size() * c.columns.size();
     image_ = first / per_image;
     y_ = c.rows.begin + first % per_image / c.columns.size();
@@ -62,43 +67,51 @@ class PixelWalk {
 
   // Offset of what the class's first valid tap reads.
   int64_t InputOffset() const {
-    const ConvShape& s = plan_.shape;
-    return image_ * plan_.in_image + y_ * s.stride_height * plan_.in_row + x_ * s.stride_width * plan_.in_pixel +
-           class_.input_offset;
+    const ConvShape &s = plan_.shape;
+    return image_ * plan_.in_image + y_ * s.stride_height * plan_.in_row +
+           x_ * s.stride_width * plan_.in_pixel + class_.input_offset;
   }
-  int64_t OutputPixel() const { return (image_ * plan_.shape.out_height() + y_) * plan_.shape.out_width() + x_; }
+  int64_t OutputPixel() const {
+    return (image_ * plan_.shape.out_height() + y_) * plan_.shape.out_width() +
+           x_;
+  }
 
   void Next() {
-    if (++x_ < class_.columns.end) return;
+    if (++x_ < class_.columns.end)
+      return;
     x_ = class_.columns.begin;
-    if (++y_ < class_.rows.end) return;
+    if (++y_ < class_.rows.end)
+      return;
     y_ = class_.rows.begin;
     ++image_;
   }
 
- private:
-  const ImplicitGemmPlan& plan_;
-  const ImplicitGemmPlan::PixelClass& class_;
+private:
+  const ImplicitGemmPlan &plan_;
+  const ImplicitGemmPlan::PixelClass &class_;
   int64_t image_;
   int64_t y_;
   int64_t x_;
 };
 
-// The part of one panel that a chunk computes for the pixels [first, first + count) of a class.
+// The part of one panel that a chunk computes for the pixels [first, first +
+// count) of a class.
 struct PanelJob {
-  const float* in;     // channel 0 of the group
-  const float* panel;
-  int64_t width;       // of the panel
-  int64_t column;      // first output channel
-  int64_t columns;     // output channels, <= width
+  const float *in; // channel 0 of the group
+  const float *panel;
+  int64_t width;   // of the panel
+  int64_t column;  // first output channel
+  int64_t columns; // output channels, <= width
 };
 
-void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& c, int64_t first, int64_t count,
-              const PanelJob& job, const Epilogue& epilogue, float* out) {
+void RunPanel(const ImplicitGemmPlan &plan,
+              const ImplicitGemmPlan::PixelClass &c, int64_t first,
+              int64_t count, const PanelJob &job, const Epilogue &epilogue,
+              float *out) {
   HWY_ALIGN float tile[kMaxRows * kPanelWidth];
-  const float* rows[kMaxRows];
+  const float *rows[kMaxRows];
   int64_t pixels[kMaxRows];
-  const float* panel = job.panel + c.first_depth * job.width;
+  const float *panel = job.panel + c.first_depth * job.width;
   int64_t vectors = 0;
   for (int64_t column = 0; column < job.columns; column += vectors * kLanes) {
     vectors = ColumnBlockVectors(job.width - column);
@@ -110,55 +123,68 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
         rows[r] = job.in + walk.InputOffset();
         pixels[r] = walk.OutputPixel();
       }
-      MultiplyTileOf(vectors, height)(rows, c.runs, panel + column, job.width, tile, kPanelWidth);
+      MultiplyTileOf(vectors, height)(rows, c.runs, panel + column, job.width,
+                                      tile, kPanelWidth);
       StoreFinishedTile({epilogue, tile, pixels, height, job.column + column,
-                         std::min(vectors * kLanes, job.columns - column), out, plan.shape.out_pixel_stride});
+                         std::min(vectors * kLanes, job.columns - column), out,
+                         plan.shape.out_pixel_stride});
     }
   }
 }
 
-void RunChunk(const ImplicitGemmPlan& plan, int64_t chunk, const float* in, const float* packed, const Epilogue& epilogue,
-              float* out) {
-  const ConvWeightShape& w = plan.shape.weight;
+void RunChunk(const ImplicitGemmPlan &plan, int64_t chunk, const float *in,
+              const float *packed, const Epilogue &epilogue, float *out) {
+  const ConvWeightShape &w = plan.shape.weight;
   const int64_t columns = w.out_channels_per_group();
   const int64_t panels = w.groups * plan.panels_per_group;
   const int64_t panel_chunk = chunk / plan.pixel_chunks;
   const int64_t pixel_chunk = chunk % plan.pixel_chunks;
   const int64_t pixel_begin = plan.pixels * pixel_chunk / plan.pixel_chunks;
   const int64_t pixel_end = plan.pixels * (pixel_chunk + 1) / plan.pixel_chunks;
-  const int64_t plane = plan.form == ImageForm::kPlanar ? plan.shape.in_height * plan.shape.in_width : 1;
-  for (int64_t p = panels * panel_chunk / plan.panel_chunks; p < panels * (panel_chunk + 1) / plan.panel_chunks; ++p) {
+  const int64_t plane = plan.form == ImageForm::kPlanar
+                            ? plan.shape.in_height * plan.shape.in_width
+                            : 1;
+  for (int64_t p = panels * panel_chunk / plan.panel_chunks;
+       p < panels * (panel_chunk + 1) / plan.panel_chunks; ++p) {
     const int64_t group = p / plan.panels_per_group;
     const int64_t first_column = p % plan.panels_per_group * kPanelWidth;
-    const PanelJob job{in + group * w.in_channels_per_group * plane,
-                       packed + plan.depth * (group * PaddedColumns(columns) + first_column),
-                       PanelWidth(columns, p % plan.panels_per_group), group * columns + first_column,
-                       std::min(kPanelWidth, columns - first_column)};
-    for (const ImplicitGemmPlan::PixelClass& c : plan.classes) {
+    const PanelJob job{
+        in + group * w.in_channels_per_group * plane,
+        packed + plan.depth * (group * PaddedColumns(columns) + first_column),
+        PanelWidth(columns, p % plan.panels_per_group),
+        group * columns + first_column,
+        std::min(kPanelWidth, columns - first_column)};
+    for (const ImplicitGemmPlan::PixelClass &c : plan.classes) {
       const int64_t begin = std::max(pixel_begin, c.first_pixel);
       const int64_t end = std::min(pixel_end, c.first_pixel + c.pixels);
-      if (begin < end) RunPanel(plan, c, begin - c.first_pixel, end - begin, job, epilogue, out);
+      if (begin < end)
+        RunPanel(plan, c, begin - c.first_pixel, end - begin, job, epilogue,
+                 out);
     }
   }
 }
 
-}  // namespace
-}  // namespace wherry::cpu::HWY_NAMESPACE
+} // namespace
+} // namespace wherry::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace wherry::cpu {
 
-void RunImplicitGemm(const ImplicitGemmPlan& plan, const float* in, const float* packed, const Epilogue& epilogue,
-                     float* out, ThreadPool* pool) {
+void RunImplicitGemm(const ImplicitGemmPlan &plan, const float *in,
+                     const float *packed, const Epilogue &epilogue, float *out,
+                     ThreadPool *pool) {
   const auto run_chunk = WHERRY_ISA_CALL(RunChunk);
   const int64_t chunks = plan.pixel_chunks * plan.panel_chunks;
   if (pool == nullptr || chunks == 1) {
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(plan, chunk, in, packed, epilogue, out);
+    for (int64_t chunk = 0; chunk < chunks; ++chunk)
+      run_chunk(plan, chunk, in, packed, epilogue, out);
     return;
   }
-  pool->Run(chunks, [&](int64_t chunk) { run_chunk(plan, chunk, in, packed, epilogue, out); });
+  pool->Run(chunks, [&](int64_t chunk) {
+    run_chunk(plan, chunk, in, packed, epilogue, out);
+  });
 }
 
-}  // namespace wherry::cpu
-#endif  // HWY_ONCE
+} // namespace wherry::cpu
+#endif // HWY_ONCE

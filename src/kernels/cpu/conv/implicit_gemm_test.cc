@@ -11,101 +11,94 @@
 namespace wherry::cpu {
 namespace {
 
-// A product of depth n is summed in another order than the reference: a few ulp times the growth of the sum.
+// A product of depth n is summed in another order than the reference: a few ulp
+// times the growth of the sum.
 constexpr double kTolerance = 3e-6;
 
-struct Case {
-  const char* name;
-  ConvShape shape;
-};
-
-ConvShape Shape(int64_t batch, int64_t height, int64_t width, ConvWeightShape weight, int64_t stride = 1, int64_t pad = 0,
-                int64_t dilation = 1) {
-  ConvShape s;
-  s.batch = batch;
-  s.in_height = height;
-  s.in_width = width;
-  s.weight = weight;
-  s.stride_height = s.stride_width = stride;
-  s.dilation_height = s.dilation_width = dilation;
-  s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = pad;
-  s.in_pixel_stride = s.in_channels();
-  s.out_pixel_stride = weight.out_channels;
-  return s;
-}
-
-std::vector<Case> Cases() {
-  std::vector<Case> cases = {
-      {"3x3", Shape(1, 9, 11, {70, 17, 3, 3, 1}, 1, 1)},
-      {"3x3 whole vectors", Shape(2, 12, 7, {64, 32, 3, 3, 1}, 1, 1)},
-      {"panels of 64 and 48", Shape(1, 5, 5, {112, 8, 3, 3, 1}, 1, 1)},
-      {"one channel", Shape(1, 6, 6, {1, 1, 3, 3, 1}, 1, 1)},
-      {"1x1", Shape(2, 5, 7, {33, 19, 1, 1, 1})},
-      {"1x1 stride 2", Shape(1, 9, 10, {20, 24, 1, 1, 1}, 2)},
-      {"7x7 stride 2, 3 channels", Shape(1, 23, 30, {64, 3, 7, 7, 1}, 2, 3)},
-      {"dilation 2", Shape(1, 13, 12, {18, 10, 3, 3, 1}, 1, 2, 2)},
-      {"dilation larger than the image", Shape(1, 4, 3, {16, 5, 3, 3, 1}, 1, 6, 6)},
-      {"groups", Shape(1, 8, 8, {36, 7, 3, 3, 4}, 1, 1)},
-      {"groups stride 2", Shape(2, 9, 9, {32, 4, 3, 3, 8}, 2, 1)},
-      {"1x1 image", Shape(1, 1, 1, {10, 12, 3, 3, 1}, 1, 1)},
-      {"padding only rows", Shape(1, 2, 2, {8, 4, 1, 1, 1}, 1, 2)},
-      {"kernel larger than the image", Shape(1, 3, 4, {16, 6, 5, 5, 1}, 1, 2)},
-      {"even kernel", Shape(1, 8, 9, {24, 6, 2, 4, 1}, 1, 1)},
-      {"zero batch", Shape(0, 8, 8, {16, 8, 3, 3, 1}, 1, 1)},
-      {"empty output", Shape(1, 2, 2, {16, 8, 5, 5, 1})},
-      {"many pixels", Shape(1, 40, 41, {130, 40, 3, 3, 1}, 1, 1)},
+std::vector<ConvCase> Cases() {
+  std::vector<ConvCase> cases = {
+      {"3x3", MakeConvShape(1, 9, 11, {70, 17, 3, 3, 1}, 1, 1)},
+      {"3x3 whole vectors", MakeConvShape(2, 12, 7, {64, 32, 3, 3, 1}, 1, 1)},
+      {"panels of 64 and 48", MakeConvShape(1, 5, 5, {112, 8, 3, 3, 1}, 1, 1)},
+      {"one channel", MakeConvShape(1, 6, 6, {1, 1, 3, 3, 1}, 1, 1)},
+      {"1x1", MakeConvShape(2, 5, 7, {33, 19, 1, 1, 1})},
+      {"1x1 stride 2", MakeConvShape(1, 9, 10, {20, 24, 1, 1, 1}, 2)},
+      {"7x7 stride 2, 3 channels",
+       MakeConvShape(1, 23, 30, {64, 3, 7, 7, 1}, 2, 3)},
+      {"dilation 2", MakeConvShape(1, 13, 12, {18, 10, 3, 3, 1}, 1, 2, 2)},
+      {"dilation larger than the image",
+       MakeConvShape(1, 4, 3, {16, 5, 3, 3, 1}, 1, 6, 6)},
+      {"groups", MakeConvShape(1, 8, 8, {36, 7, 3, 3, 4}, 1, 1)},
+      {"groups stride 2", MakeConvShape(2, 9, 9, {32, 4, 3, 3, 8}, 2, 1)},
+      {"1x1 image", MakeConvShape(1, 1, 1, {10, 12, 3, 3, 1}, 1, 1)},
+      {"padding only rows", MakeConvShape(1, 2, 2, {8, 4, 1, 1, 1}, 1, 2)},
+      {"kernel larger than the image",
+       MakeConvShape(1, 3, 4, {16, 6, 5, 5, 1}, 1, 2)},
+      {"even kernel", MakeConvShape(1, 8, 9, {24, 6, 2, 4, 1}, 1, 1)},
+      {"zero batch", MakeConvShape(0, 8, 8, {16, 8, 3, 3, 1}, 1, 1)},
+      {"empty output", MakeConvShape(1, 2, 2, {16, 8, 5, 5, 1})},
+      {"many pixels", MakeConvShape(1, 40, 41, {130, 40, 3, 3, 1}, 1, 1)},
   };
-  ConvShape asymmetric = Shape(1, 10, 9, {31, 13, 3, 5, 1}, 1, 0);
+  ConvShape asymmetric = MakeConvShape(1, 10, 9, {31, 13, 3, 5, 1}, 1, 0);
   asymmetric.pad_top = 2;
   asymmetric.pad_right = 3;
   asymmetric.stride_height = 2;
   asymmetric.dilation_width = 2;
   cases.push_back({"asymmetric", asymmetric});
-  ConvShape padded = Shape(2, 6, 5, {40, 22, 3, 3, 1}, 1, 1);
+  ConvShape padded = MakeConvShape(2, 6, 5, {40, 22, 3, 3, 1}, 1, 1);
   padded.in_pixel_stride = 29;
   padded.out_pixel_stride = 56;
   cases.push_back({"padded pixels", padded});
   return cases;
 }
 
-void Check(const Case& c, ImageForm form, Isa isa, int threads, TestEpilogue which) {
-  SCOPED_TRACE(StrCat(c.name, " ", IsaName(isa), " threads ", threads, " epilogue ", static_cast<int>(which)));
+void Check(const ConvCase &c, ImageForm form, Isa isa, int threads,
+           TestEpilogue which) {
+  SCOPED_TRACE(StrCat(c.name, " ", IsaName(isa), " threads ", threads,
+                      " epilogue ", static_cast<int>(which)));
   ConvProblem problem(c.shape);
   const std::vector<double> expected = ReferenceConv(problem, which);
-  const std::vector<float> input = form == ImageForm::kPlanar ? ToPlanar(problem) : problem.input;
+  const std::vector<float> input =
+      form == ImageForm::kPlanar ? ToPlanar(problem) : problem.input;
   ScopedIsa scoped(isa);
   ThreadPool pool(threads);
   AlignedFloats packed(ImplicitGemmPackedSize(c.shape.weight));
-  PackImplicitGemm(c.shape.weight, form, problem.weight.data(), packed.data(), &pool);
+  PackImplicitGemm(c.shape.weight, form, problem.weight.data(), packed.data(),
+                   &pool);
   const ImplicitGemmPlan plan(c.shape, form, threads);
-  RunImplicitGemm(plan, input.data(), packed.data(), MakeEpilogue(problem, which), problem.output.data(),
+  RunImplicitGemm(plan, input.data(), packed.data(),
+                  MakeEpilogue(problem, which), problem.output.data(),
                   threads > 1 ? &pool : nullptr);
   EXPECT_LE(RelativeError(problem, expected), kTolerance);
 }
 
 TEST(ImplicitGemm, EveryShapeOnEveryIsa) {
-  for (const Case& c : Cases()) {
+  for (const ConvCase &c : Cases()) {
     for (Isa isa : TestIsas()) {
-      for (int threads : {1, 2}) Check(c, ImageForm::kNhwc, isa, threads, TestEpilogue::kBiasRelu);
+      for (int threads : {1, 2})
+        Check(c, ImageForm::kNhwc, isa, threads, TestEpilogue::kBiasRelu);
     }
   }
 }
 
 TEST(ImplicitGemm, PlanarInput) {
-  for (const Case& c : Cases()) {
-    if (c.shape.weight.groups != 1 || c.shape.dilation_width != 1) continue;
+  for (const ConvCase &c : Cases()) {
+    if (c.shape.weight.groups != 1 || c.shape.dilation_width != 1)
+      continue;
     for (Isa isa : TestIsas()) {
-      for (int threads : {1, 2}) Check(c, ImageForm::kPlanar, isa, threads, TestEpilogue::kBias);
+      for (int threads : {1, 2})
+        Check(c, ImageForm::kPlanar, isa, threads, TestEpilogue::kBias);
     }
   }
 }
 
 TEST(ImplicitGemm, EveryEpilogue) {
-  const Case c{"epilogue", Shape(2, 7, 6, {75, 9, 3, 3, 1}, 1, 1)};
+  const ConvCase c{"epilogue", MakeConvShape(2, 7, 6, {75, 9, 3, 3, 1}, 1, 1)};
   for (TestEpilogue which : kAllTestEpilogues) {
-    for (Isa isa : TestIsas()) Check(c, ImageForm::kNhwc, isa, 2, which);
+    for (Isa isa : TestIsas())
+      Check(c, ImageForm::kNhwc, isa, 2, which);
   }
 }
 
-}  // namespace
-}  // namespace wherry::cpu
+} // namespace
+} // namespace wherry::cpu

@@ -1,7 +1,8 @@
-// The multiply loop that implicit GEMM and Winograd share: rows gathered through pointers times one packed panel.
-// Compiled once per instruction set.
+// The multiply loop that implicit GEMM and Winograd share: rows gathered
+// through pointers times one packed panel. Compiled once per instruction set.
 
-#if defined(WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#if defined(WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_) ==                     \
+    defined(HWY_TARGET_TOGGLE)
 #ifdef WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_
 #undef WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_
 #else
@@ -18,45 +19,57 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// Vectors of a row that stay in registers together. With 32 registers a whole panel; with 16 (AVX2: 8 lanes, SSE4: 4)
-// two, and the panel is walked in column blocks of two vectors.
+// Vectors of a row that stay in registers together. With 32 registers a whole
+// panel; with 16 (AVX2: 8 lanes, SSE4: 4) two, and the panel is walked in
+// column blocks of two vectors.
 inline constexpr int64_t kMaxVectors = kLanes == 16 ? 4 : 2;
 
-// The tallest tile whose accumulators, one row of the panel and one broadcast fit the registers. Taller than 12 would
-// also spill the row pointers (16 general registers).
+// The tallest tile whose accumulators, one row of the panel and one broadcast
+// fit the registers. Taller than 12 would also spill the row pointers (16
+// general registers).
 constexpr int64_t MaxTileRows(int64_t vectors) {
-  if (kLanes < 16) return 6;
+  if (kLanes < 16)
+    return 6;
   return vectors == 4 ? 6 : vectors == 3 ? 8 : 12;
 }
 
-// c[r * c_stride + j] = sum over runs and k < run length of rows[r][run + k] * panel[run + k][j], for kRows rows and
-// kVectors * kLanes columns. `panel` points at the first column; its rows are panel_width floats apart.
+// c[r * c_stride + j] = sum over runs and k < run length of rows[r][run + k] *
+// panel[run + k][j], for kRows rows and kVectors * kLanes columns. `panel`
+// points at the first column; its rows are panel_width floats apart.
 template <int kRows, int kVectors>
-HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, const float* panel, int64_t panel_width,
-                               float* c, int64_t c_stride) {
+HWY_NOINLINE void MultiplyTile(const float *const *rows, const RunGrid &runs,
+                               const float *panel, int64_t panel_width,
+                               float *c, int64_t c_stride) {
   FloatVec acc[kRows][kVectors];
   WHERRY_UNROLL
   for (int r = 0; r < kRows; ++r) {
     WHERRY_UNROLL
-    for (int v = 0; v < kVectors; ++v) acc[r][v] = Zero();
+    for (int v = 0; v < kVectors; ++v)
+      acc[r][v] = Zero();
   }
   for (int64_t outer = 0; outer < runs.outer_count; ++outer) {
     for (int64_t inner = 0; inner < runs.inner_count; ++inner) {
-      const int64_t offset = outer * runs.outer_offset + inner * runs.inner_offset;
-      const float* a[kRows];
+      const int64_t offset =
+          outer * runs.outer_offset + inner * runs.inner_offset;
+      const float *a[kRows];
       WHERRY_UNROLL
-      for (int r = 0; r < kRows; ++r) a[r] = rows[r] + offset;
-      const float* b = panel + (outer * runs.outer_depth + inner * runs.inner_depth) * panel_width;
+      for (int r = 0; r < kRows; ++r)
+        a[r] = rows[r] + offset;
+      const float *b =
+          panel +
+          (outer * runs.outer_depth + inner * runs.inner_depth) * panel_width;
       for (int64_t k = 0; k < runs.length; ++k) {
         FloatVec row[kVectors];
         WHERRY_UNROLL
-        for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(FloatTag(), b + v * kLanes);
+        for (int v = 0; v < kVectors; ++v)
+          row[v] = hn::Load(FloatTag(), b + v * kLanes);
         b += panel_width;
         WHERRY_UNROLL
         for (int r = 0; r < kRows; ++r) {
           const FloatVec x = Set(a[r][k]);
           WHERRY_UNROLL
-          for (int v = 0; v < kVectors; ++v) acc[r][v] = MulAdd(x, row[v], acc[r][v]);
+          for (int v = 0; v < kVectors; ++v)
+            acc[r][v] = MulAdd(x, row[v], acc[r][v]);
         }
       }
     }
@@ -64,39 +77,46 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
   WHERRY_UNROLL
   for (int r = 0; r < kRows; ++r) {
     WHERRY_UNROLL
-    for (int v = 0; v < kVectors; ++v) Store(acc[r][v], c + r * c_stride + v * kLanes);
+    for (int v = 0; v < kVectors; ++v)
+      Store(acc[r][v], c + r * c_stride + v * kLanes);
   }
 }
 
-using MultiplyTileFn = void (*)(const float* const*, const RunGrid&, const float*, int64_t, float*, int64_t);
+using MultiplyTileFn = void (*)(const float *const *, const RunGrid &,
+                                const float *, int64_t, float *, int64_t);
 
 template <int kVectors, int... kIndex>
-constexpr std::array<MultiplyTileFn, sizeof...(kIndex)> MultiplyTileTable(std::integer_sequence<int, kIndex...>) {
+constexpr std::array<MultiplyTileFn, sizeof...(kIndex)>
+MultiplyTileTable(std::integer_sequence<int, kIndex...>) {
   return {&MultiplyTile<kIndex + 1, kVectors>...};
 }
 
 template <int kVectors>
-inline constexpr auto kMultiplyTile =
-    MultiplyTileTable<kVectors>(std::make_integer_sequence<int, static_cast<int>(MaxTileRows(kVectors))>());
+inline constexpr auto kMultiplyTile = MultiplyTileTable<kVectors>(
+    std::make_integer_sequence<int, static_cast<int>(MaxTileRows(kVectors))>());
 
 // The kernel for a tile of `height` <= MaxTileRows(vectors) rows.
 inline MultiplyTileFn MultiplyTileOf(int64_t vectors, int64_t height) {
   const size_t index = static_cast<size_t>(height - 1);
   if constexpr (kMaxVectors == 4) {
-    if (vectors == 4) return kMultiplyTile<4>[index];
-    if (vectors == 3) return kMultiplyTile<3>[index];
-    if (vectors == 1) return kMultiplyTile<1>[index];
+    if (vectors == 4)
+      return kMultiplyTile<4>[index];
+    if (vectors == 3)
+      return kMultiplyTile<3>[index];
+    if (vectors == 1)
+      return kMultiplyTile<1>[index];
   }
   return kMultiplyTile<2>[index];
 }
 
-// Registers' worth of columns of a panel: all of it, or two vectors where there are 16 registers.
+// Registers' worth of columns of a panel: all of it, or two vectors where there
+// are 16 registers.
 inline int64_t ColumnBlockVectors(int64_t panel_width) {
   const int64_t vectors = panel_width / kLanes;
   return vectors < kMaxVectors ? vectors : kMaxVectors;
 }
 
-}  // namespace wherry::cpu::HWY_NAMESPACE
+} // namespace wherry::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

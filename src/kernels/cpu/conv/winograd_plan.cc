@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "kernels/cpu/conv/panel.h"
+#include "kernels/cpu/conv/winograd.h"
+
+namespace wherry::cpu {
+namespace {
+
+// Floats of a block's transformed input and products. While the packed weight
+// stays in the second-level cache a small block keeps the image's traffic in it
+// as well. A larger weight streams from the last level once per block, so the
+// block is as large as the cache allows.
+constexpr int64_t kSmallBlockFloats = 64 * 1024;
+constexpr int64_t kLargeBlockFloats = 192 * 1024;
+constexpr int64_t kCachedWeightFloats = 160 * 1024;
+
+// Rows of the register tile with the widest panel: blocks of a multiple of it
+// have no partial tiles.
+constexpr int64_t kRowStep = 6;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+} // namespace
+
+WinogradPlan::WinogradPlan(const ConvShape &conv, WinogradSize tile_size,
+                           int threads)
+    : shape(conv), size(tile_size),
+      tiles_y(CeilDiv(conv.out_height(), static_cast<int64_t>(tile_size))),
+      tiles_x(CeilDiv(conv.out_width(), static_cast<int64_t>(tile_size))),
+      tiles(conv.batch * tiles_y * tiles_x),
+      panels(PanelCount(conv.weight.out_channels)) {
+  input_tile_stride = PaddedColumns(shape.in_channels()) + 16;
+  const int64_t budget =
+      WinogradPackedSize(shape.weight, size) <= kCachedWeightFloats
+          ? kSmallBlockFloats
+          : kLargeBlockFloats;
+  const int64_t fitting =
+      budget / (points() * (input_tile_stride + kPanelWidth));
+  const int64_t wanted = std::max(kRowStep, fitting / kRowStep * kRowStep);
+  blocks = CeilDiv(tiles, wanted);
+  share_panels = false;
+  if (threads > 1 && blocks > 0) {
+    // Every block reads the whole weight, so a block of few tiles is bound by
+    // that. With few tiles in all, the threads share one block and split the
+    // panels.
+    share_panels = tiles < threads * 2 * kRowStep && panels >= threads;
+    blocks =
+        share_panels ? 1 : std::min(tiles, CeilDiv(blocks, threads) * threads);
+  }
+  block_tiles = blocks > 0 ? CeilDiv(tiles, blocks) : 0;
+  workers = std::min<int64_t>(threads, share_panels ? panels : blocks);
+  input_point_stride = block_tiles * input_tile_stride + 16;
+  product_point_stride = block_tiles * kPanelWidth + 16;
+}
+
+int64_t WinogradPlan::scratch_floats() const {
+  return points() * ((share_panels ? 1 : workers) * input_point_stride +
+                     workers * product_point_stride);
+}
+
+} // namespace wherry::cpu
