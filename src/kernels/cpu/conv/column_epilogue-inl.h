@@ -1,8 +1,7 @@
 // An epilogue applied to one vector of output channels at a time: for kernels
 // that finish a tile column by column and store to scattered pixels.
 // Per-instruction-set header: the guard toggles.
-#if defined(WHERRY_KERNELS_CPU_CONV_COLUMN_EPILOGUE_INL_H_) ==                 \
-    defined(HWY_TARGET_TOGGLE)
+#if defined(WHERRY_KERNELS_CPU_CONV_COLUMN_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WHERRY_KERNELS_CPU_CONV_COLUMN_EPILOGUE_INL_H_
 #undef WHERRY_KERNELS_CPU_CONV_COLUMN_EPILOGUE_INL_H_
 #else
@@ -17,29 +16,23 @@ namespace wherry::cpu::HWY_NAMESPACE {
 
 // The columns [column, column + count), count <= kLanes, of an epilogue of
 // kForm, which is not kGeneral.
-template <EpilogueForm kForm> class ColumnEpilogue {
-public:
-  HWY_INLINE ColumnEpilogue(const Epilogue &epilogue, int64_t column,
-                            int64_t count)
-      : bias_(kForm == EpilogueForm::kNone
-                  ? Zero()
-                  : LoadN(epilogue.bias() + column, count)),
-        lo_(Set(epilogue.lo())), hi_(Set(epilogue.hi())),
-        add_(kForm == EpilogueForm::kBiasAddClip ? epilogue.add() + column
-                                                 : nullptr),
-        add_stride_(epilogue.add_stride()), count_(count) {}
+template <EpilogueForm kForm>
+class ColumnEpilogue {
+ public:
+  HWY_INLINE ColumnEpilogue(const Epilogue& epilogue, int64_t column, int64_t count)
+      : bias_(kForm == EpilogueForm::kNone ? Zero() : LoadN(epilogue.bias() + column, count)),
+        lo_(Set(epilogue.lo())),
+        hi_(Set(epilogue.hi())),
+        add_(kForm == EpilogueForm::kBiasAddClip ? epilogue.add() + column : nullptr),
+        add_stride_(epilogue.add_stride()),
+        count_(count) {}
 
   // Stores the accumulator v of output row `row` (an NHWC pixel) at out.
-  HWY_INLINE void Store(FloatVec v, int64_t row, float *out) const {
-    if constexpr (kForm != EpilogueForm::kNone)
-      v = hn::Add(v, bias_);
-    if constexpr (kForm == EpilogueForm::kBiasAddClip)
-      v = hn::Add(v, LoadColumns(add_ + row * add_stride_));
-    if constexpr (kForm == EpilogueForm::kBiasClip ||
-                  kForm == EpilogueForm::kBiasAddClip)
-      v = Clamp(v, lo_, hi_);
-    if constexpr (kForm == EpilogueForm::kBiasHardSwish)
-      v = HardSwish(v);
+  HWY_INLINE void Store(FloatVec v, int64_t row, float* out) const {
+    if constexpr (kForm != EpilogueForm::kNone) v = hn::Add(v, bias_);
+    if constexpr (kForm == EpilogueForm::kBiasAddClip) v = hn::Add(v, LoadColumns(add_ + row * add_stride_));
+    if constexpr (kForm == EpilogueForm::kBiasClip || kForm == EpilogueForm::kBiasAddClip) v = Clamp(v, lo_, hi_);
+    if constexpr (kForm == EpilogueForm::kBiasHardSwish) v = HardSwish(v);
     if (HWY_LIKELY(count_ == kLanes)) {
       HWY_NAMESPACE::Store(v, out);
     } else {
@@ -47,15 +40,13 @@ public:
     }
   }
 
-private:
-  HWY_INLINE FloatVec LoadColumns(const float *p) const {
-    return count_ == kLanes ? Load(p) : LoadN(p, count_);
-  }
+ private:
+  HWY_INLINE FloatVec LoadColumns(const float* p) const { return count_ == kLanes ? Load(p) : LoadN(p, count_); }
 
   FloatVec bias_;
   FloatVec lo_;
   FloatVec hi_;
-  const float *add_;
+  const float* add_;
   int64_t add_stride_;
   int64_t count_;
 };
@@ -63,24 +54,18 @@ private:
 // Calls body.Run<form>() for every form but kGeneral: the one switch over the
 // forms.
 template <class Body>
-HWY_INLINE void WithEpilogueForm(EpilogueForm form, const Body &body) {
+HWY_INLINE void WithEpilogueForm(EpilogueForm form, const Body& body) {
   switch (form) {
-  case EpilogueForm::kNone:
-    return body.template Run<EpilogueForm::kNone>();
-  case EpilogueForm::kBias:
-    return body.template Run<EpilogueForm::kBias>();
-  case EpilogueForm::kBiasClip:
-    return body.template Run<EpilogueForm::kBiasClip>();
-  case EpilogueForm::kBiasAddClip:
-    return body.template Run<EpilogueForm::kBiasAddClip>();
-  case EpilogueForm::kBiasHardSwish:
-    return body.template Run<EpilogueForm::kBiasHardSwish>();
-  case EpilogueForm::kGeneral:
-    return;
+    case EpilogueForm::kNone: return body.template Run<EpilogueForm::kNone>();
+    case EpilogueForm::kBias: return body.template Run<EpilogueForm::kBias>();
+    case EpilogueForm::kBiasClip: return body.template Run<EpilogueForm::kBiasClip>();
+    case EpilogueForm::kBiasAddClip: return body.template Run<EpilogueForm::kBiasAddClip>();
+    case EpilogueForm::kBiasHardSwish: return body.template Run<EpilogueForm::kBiasHardSwish>();
+    case EpilogueForm::kGeneral: return;
   }
 }
 
-} // namespace wherry::cpu::HWY_NAMESPACE
+}  // namespace wherry::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

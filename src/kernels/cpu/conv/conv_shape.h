@@ -10,7 +10,7 @@ namespace wherry::cpu {
 // contiguous [out_channels][in_channels_per_group][kernel_height][kernel_width]
 // (OIHW).
 struct ConvWeightShape {
-  int64_t out_channels = 0; // of all groups; a multiple of groups
+  int64_t out_channels = 0;  // of all groups; a multiple of groups
   int64_t in_channels_per_group = 0;
   int64_t kernel_height = 1;
   int64_t kernel_width = 1;
@@ -18,9 +18,7 @@ struct ConvWeightShape {
 
   int64_t out_channels_per_group() const { return out_channels / groups; }
   int64_t taps() const { return kernel_height * kernel_width; }
-  int64_t elements() const {
-    return out_channels * in_channels_per_group * taps();
-  }
+  int64_t elements() const { return out_channels * in_channels_per_group * taps(); }
 };
 
 // Images are dense but for their pixels: pixel i = (n * height + y) * width + x
@@ -42,23 +40,18 @@ struct ConvShape {
   int64_t in_pixel_stride = 0;
   int64_t out_pixel_stride = 0;
 
-  int64_t in_channels() const {
-    return weight.in_channels_per_group * weight.groups;
-  }
+  int64_t in_channels() const { return weight.in_channels_per_group * weight.groups; }
   int64_t out_height() const {
-    return OutSize(in_height + pad_top + pad_bottom, weight.kernel_height,
-                   stride_height, dilation_height);
+    return OutSize(in_height + pad_top + pad_bottom, weight.kernel_height, stride_height, dilation_height);
   }
   int64_t out_width() const {
-    return OutSize(in_width + pad_left + pad_right, weight.kernel_width,
-                   stride_width, dilation_width);
+    return OutSize(in_width + pad_left + pad_right, weight.kernel_width, stride_width, dilation_width);
   }
   int64_t out_pixels() const { return batch * out_height() * out_width(); }
 
-private:
+ private:
   // 0 when the padded image is smaller than the (dilated) kernel.
-  static int64_t OutSize(int64_t padded, int64_t kernel, int64_t stride,
-                         int64_t dilation) {
+  static int64_t OutSize(int64_t padded, int64_t kernel, int64_t stride, int64_t dilation) {
     const int64_t span = (kernel - 1) * dilation + 1;
     return padded < span ? 0 : (padded - span) / stride + 1;
   }
@@ -67,8 +60,6 @@ private:
 // Pixels whose size in bytes is a multiple of 2048 put every pixel of a column
 // into the same few L1 sets: a depthwise 3x3 over 14x14x512 takes 22 us packed
 // and 16 us with 16 floats of padding (see docs/design/cpu_convolution.md).
-constexpr int64_t PaddedPixelStride(int64_t channels) {
-  return channels % 512 == 0 ? channels + 16 : channels;
-}
+constexpr int64_t PaddedPixelStride(int64_t channels) { return channels % 512 == 0 ? channels + 16 : channels; }
 
-} // namespace wherry::cpu
+}  // namespace wherry::cpu

@@ -19,67 +19,54 @@ namespace wherry::cpu {
 struct ConvProblem {
   static constexpr float kUntouched = 12345.0f;
 
-  explicit ConvProblem(const ConvShape &shape, uint32_t seed = 1);
+  explicit ConvProblem(const ConvShape& shape, uint32_t seed = 1);
 
   ConvShape shape;
   std::vector<float> input;
-  std::vector<float> weight; // OIHW
+  std::vector<float> weight;  // OIHW
   std::vector<float> bias;
-  std::vector<float> residual; // output pixels, out_channels apart
+  std::vector<float> residual;  // output pixels, out_channels apart
   std::vector<float> output;
 };
 
 struct ConvCase {
-  const char *name;
+  const char* name;
   ConvShape shape;
 };
 
 // A shape with square strides, padding and dilation, and pixels without gaps.
-ConvShape MakeConvShape(int64_t batch, int64_t height, int64_t width,
-                        const ConvWeightShape &weight, int64_t stride = 1,
+ConvShape MakeConvShape(int64_t batch, int64_t height, int64_t width, const ConvWeightShape& weight, int64_t stride = 1,
                         int64_t pad = 0, int64_t dilation = 1);
 
 // Which epilogue a test runs: one of every form, and two general ones.
-enum class TestEpilogue {
-  kNone,
-  kBias,
-  kBiasRelu,
-  kBiasAddRelu,
-  kBiasHardSwish,
-  kBiasSwish,
-  kScaleBiasAdd
-};
+enum class TestEpilogue { kNone, kBias, kBiasRelu, kBiasAddRelu, kBiasHardSwish, kBiasSwish, kScaleBiasAdd };
 inline constexpr TestEpilogue kAllTestEpilogues[] = {
-    TestEpilogue::kNone,          TestEpilogue::kBias,
-    TestEpilogue::kBiasRelu,      TestEpilogue::kBiasAddRelu,
-    TestEpilogue::kBiasHardSwish, TestEpilogue::kBiasSwish,
-    TestEpilogue::kScaleBiasAdd};
+    TestEpilogue::kNone,          TestEpilogue::kBias,      TestEpilogue::kBiasRelu,    TestEpilogue::kBiasAddRelu,
+    TestEpilogue::kBiasHardSwish, TestEpilogue::kBiasSwish, TestEpilogue::kScaleBiasAdd};
 
-Epilogue MakeEpilogue(const ConvProblem &problem, TestEpilogue which);
+Epilogue MakeEpilogue(const ConvProblem& problem, TestEpilogue which);
 
 // The expected output, [pixel][channel] without padding.
-std::vector<double> ReferenceConv(const ConvProblem &problem,
-                                  TestEpilogue which);
+std::vector<double> ReferenceConv(const ConvProblem& problem, TestEpilogue which);
 
 // Largest difference between problem.output and `expected` over the largest
 // |expected|; 1e9 if anything is NaN or a float between two output pixels was
 // written.
-double RelativeError(const ConvProblem &problem,
-                     const std::vector<double> &expected);
+double RelativeError(const ConvProblem& problem, const std::vector<double>& expected);
 
 // NHWC [pixel][in_pixel_stride] to planar [batch][channel][pixel].
-std::vector<float> ToPlanar(const ConvProblem &problem);
+std::vector<float> ToPlanar(const ConvProblem& problem);
 
 // Floats at a 64-byte boundary, as packed weights and scratch are. NaN, so that
 // what is read before it is written shows.
 class AlignedFloats {
-public:
+ public:
   explicit AlignedFloats(int64_t size);
-  float *data() { return data_.get(); }
+  float* data() { return data_.get(); }
 
-private:
+ private:
   struct Free {
-    void operator()(float *p) const { std::free(p); }
+    void operator()(float* p) const { std::free(p); }
   };
   std::unique_ptr<float[], Free> data_;
 };
@@ -87,4 +74,4 @@ private:
 // The instruction sets of this machine.
 std::vector<Isa> TestIsas();
 
-} // namespace wherry::cpu
+}  // namespace wherry::cpu

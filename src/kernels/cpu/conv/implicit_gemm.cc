@@ -16,175 +16,177 @@ HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
 
-constexpr int64_t kMaxRows = 12;
-
 // A tile's accumulators, and where each of its rows goes.
 struct FinishedTile {
-  const Epilogue &epilogue;
-  const float *tile;     // rows kPanelWidth apart
-  const int64_t *pixels; // output pixel of each row
+  const Epilogue& epilogue;
+  const float* tile;      // rows kPanelWidth apart
+  const int64_t* pixels;  // output pixel of each row
   int64_t rows;
-  int64_t column;  // of the output, of the tile's first column
-  int64_t columns; // to store
-  float *out;
+  int64_t column;   // of the output, of the tile's first column
+  int64_t columns;  // to store
+  float* out;
   int64_t out_stride;
 
-  template <EpilogueForm kForm> HWY_INLINE void Run() const {
+  template <EpilogueForm kForm>
+  HWY_INLINE void Run() const {
     for (int64_t c = 0; c < columns; c += kLanes) {
-      const ColumnEpilogue<kForm> column_epilogue(
-          epilogue, column + c, std::min(kLanes, columns - c));
+      const ColumnEpilogue<kForm> column_epilogue(epilogue, column + c, std::min(kLanes, columns - c));
       for (int64_t r = 0; r < rows; ++r) {
-        column_epilogue.Store(Load(tile + r * kPanelWidth + c), pixels[r],
-                              out + pixels[r] * out_stride + column + c);
+        column_epilogue.Store(Load(tile + r * kPanelWidth + c), pixels[r], out + pixels[r] * out_stride + column + c);
       }
     }
   }
 };
 
-void StoreFinishedTile(const FinishedTile &t) {
+void StoreFinishedTile(const FinishedTile& t) {
   if (t.epilogue.form() != EpilogueForm::kGeneral) {
     WithEpilogueForm(t.epilogue.form(), t);
     return;
   }
   for (int64_t r = 0; r < t.rows; ++r) {
-    ApplyEpilogue(t.epilogue, t.tile + r * kPanelWidth, kPanelWidth,
-                  t.out + t.pixels[r] * t.out_stride + t.column, 0, 1,
-                  t.columns, t.pixels[r], t.column);
+    ApplyEpilogue(t.epilogue, t.tile + r * kPanelWidth, kPanelWidth, t.out + t.pixels[r] * t.out_stride + t.column, 0,
+                  1, t.columns, t.pixels[r], t.column);
   }
 }
 
 // Walks the output pixels of a class, image by image and row by row.
 class PixelWalk {
-public:
-  PixelWalk(const ImplicitGemmPlan &plan, const ImplicitGemmPlan::PixelClass &c,
-            int64_t first)
-      : plan_(plan), class_(c) {
-    const int64_t per_image = c.rows.size() * c.columns.size();
-    image_ = first / per_image;
-    y_ = c.rows.begin + first % per_image / c.columns.size();
-    x_ = c.columns.begin + first % c.columns.size();
+ public:
+  PixelWalk(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& c, int64_t first)
+      : rows_(c.rows.size()), columns_(c.columns.size()) {
+    const ConvShape& s = plan.shape;
+    const int64_t image = first / (rows_ * columns_);
+    y_ = first / columns_ % rows_;
+    x_ = first % columns_;
+    const int64_t out_width = s.out_width();
+    const int64_t out_pixels = s.out_height() * out_width;
+    output_pixel = image * out_pixels + (c.rows.begin + y_) * out_width + c.columns.begin + x_;
+    output_row_step_ = out_width - columns_;
+    output_image_step_ = out_pixels - rows_ * out_width;
+    input_step_ = s.stride_width * plan.in_pixel;
+    const int64_t input_row = s.stride_height * plan.in_row;
+    input_offset =
+        image * plan.in_image + (c.rows.begin + y_) * input_row + (c.columns.begin + x_) * input_step_ + c.input_offset;
+    input_row_step_ = input_row - columns_ * input_step_;
+    input_image_step_ = plan.in_image - rows_ * input_row;
   }
 
-  // Offset of what the class's first valid tap reads.
-  int64_t InputOffset() const {
-    const ConvShape &s = plan_.shape;
-    return image_ * plan_.in_image + y_ * s.stride_height * plan_.in_row +
-           x_ * s.stride_width * plan_.in_pixel + class_.input_offset;
-  }
-  int64_t OutputPixel() const {
-    return (image_ * plan_.shape.out_height() + y_) * plan_.shape.out_width() +
-           x_;
-  }
-
-  void Next() {
-    if (++x_ < class_.columns.end)
-      return;
-    x_ = class_.columns.begin;
-    if (++y_ < class_.rows.end)
-      return;
-    y_ = class_.rows.begin;
-    ++image_;
+  HWY_INLINE void Next() {
+    ++output_pixel;
+    input_offset += input_step_;
+    if (HWY_LIKELY(++x_ < columns_)) return;
+    x_ = 0;
+    output_pixel += output_row_step_;
+    input_offset += input_row_step_;
+    if (++y_ < rows_) return;
+    y_ = 0;
+    output_pixel += output_image_step_;
+    input_offset += input_image_step_;
   }
 
-private:
-  const ImplicitGemmPlan &plan_;
-  const ImplicitGemmPlan::PixelClass &class_;
-  int64_t image_;
+  int64_t output_pixel;
+  int64_t input_offset;  // of what the first valid tap reads
+
+ private:
+  int64_t rows_;
+  int64_t columns_;
   int64_t y_;
   int64_t x_;
+  int64_t output_row_step_;
+  int64_t output_image_step_;
+  int64_t input_step_;
+  int64_t input_row_step_;
+  int64_t input_image_step_;
 };
 
 // The part of one panel that a chunk computes for the pixels [first, first +
 // count) of a class.
 struct PanelJob {
-  const float *in; // channel 0 of the group
-  const float *panel;
-  int64_t width;   // of the panel
-  int64_t column;  // first output channel
-  int64_t columns; // output channels, <= width
+  const float* in;  // channel 0 of the group
+  const float* panel;
+  int64_t width;    // of the panel
+  int64_t column;   // first output channel
+  int64_t columns;  // output channels, <= width
 };
 
-void RunPanel(const ImplicitGemmPlan &plan,
-              const ImplicitGemmPlan::PixelClass &c, int64_t first,
-              int64_t count, const PanelJob &job, const Epilogue &epilogue,
-              float *out) {
-  HWY_ALIGN float tile[kMaxRows * kPanelWidth];
-  const float *rows[kMaxRows];
-  int64_t pixels[kMaxRows];
-  const float *panel = job.panel + c.first_depth * job.width;
+void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& c, int64_t first, int64_t count,
+              const PanelJob& job, const Epilogue& epilogue, float* out) {
+  HWY_ALIGN float tile[kMaxTileRows * kPanelWidth];
+  const float* rows[kMaxTileRows];
+  float* out_rows[kMaxTileRows];
+  int64_t pixels[kMaxTileRows];
+  const EpilogueForm form = epilogue.form();
+  const bool simple = form == EpilogueForm::kNone || form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
+  const bool has_bias = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
+  const int64_t out_stride = plan.shape.out_pixel_stride;
+  const float* panel = job.panel + c.first_depth * job.width;
   int64_t vectors = 0;
   for (int64_t column = 0; column < job.columns; column += vectors * kLanes) {
     vectors = ColumnBlockVectors(job.width - column);
+    const int64_t columns = std::min(vectors * kLanes, job.columns - column);
+    const int64_t out_column = job.column + column;
+    // Whole vectors and a simple epilogue go straight from the registers to the image.
+    const bool direct = simple && columns == vectors * kLanes;
+    const TileSink sink{direct && has_bias ? epilogue.bias() + out_column : kNoBias,
+                        direct && has_bias ? epilogue.lo() : -kNoClamp, direct && has_bias ? epilogue.hi() : kNoClamp,
+                        out_rows};
     const BalancedTiles tiles(count, MaxTileRows(vectors));
     PixelWalk walk(plan, c, first);
     for (int64_t t = 0; t < tiles.count; ++t) {
       const int64_t height = tiles.Height(t);
       for (int64_t r = 0; r < height; ++r, walk.Next()) {
-        rows[r] = job.in + walk.InputOffset();
-        pixels[r] = walk.OutputPixel();
+        rows[r] = job.in + walk.input_offset;
+        pixels[r] = walk.output_pixel;
+        out_rows[r] = direct ? out + walk.output_pixel * out_stride + out_column : tile + r * kPanelWidth;
       }
-      MultiplyTileOf(vectors, height)(rows, c.runs, panel + column, job.width,
-                                      tile, kPanelWidth);
-      StoreFinishedTile({epilogue, tile, pixels, height, job.column + column,
-                         std::min(vectors * kLanes, job.columns - column), out,
-                         plan.shape.out_pixel_stride});
+      MultiplyTileOf(vectors, height)(rows, c.runs, panel + column, job.width, sink);
+      if (!direct) StoreFinishedTile({epilogue, tile, pixels, height, out_column, columns, out, out_stride});
     }
   }
 }
 
-void RunChunk(const ImplicitGemmPlan &plan, int64_t chunk, const float *in,
-              const float *packed, const Epilogue &epilogue, float *out) {
-  const ConvWeightShape &w = plan.shape.weight;
+void RunChunk(const ImplicitGemmPlan& plan, int64_t chunk, const float* in, const float* packed,
+              const Epilogue& epilogue, float* out) {
+  const ConvWeightShape& w = plan.shape.weight;
   const int64_t columns = w.out_channels_per_group();
   const int64_t panels = w.groups * plan.panels_per_group;
   const int64_t panel_chunk = chunk / plan.pixel_chunks;
   const int64_t pixel_chunk = chunk % plan.pixel_chunks;
   const int64_t pixel_begin = plan.pixels * pixel_chunk / plan.pixel_chunks;
   const int64_t pixel_end = plan.pixels * (pixel_chunk + 1) / plan.pixel_chunks;
-  const int64_t plane = plan.form == ImageForm::kPlanar
-                            ? plan.shape.in_height * plan.shape.in_width
-                            : 1;
-  for (int64_t p = panels * panel_chunk / plan.panel_chunks;
-       p < panels * (panel_chunk + 1) / plan.panel_chunks; ++p) {
+  const int64_t plane = plan.form == ImageForm::kPlanar ? plan.shape.in_height * plan.shape.in_width : 1;
+  for (int64_t p = panels * panel_chunk / plan.panel_chunks; p < panels * (panel_chunk + 1) / plan.panel_chunks; ++p) {
     const int64_t group = p / plan.panels_per_group;
     const int64_t first_column = p % plan.panels_per_group * kPanelWidth;
-    const PanelJob job{
-        in + group * w.in_channels_per_group * plane,
-        packed + plan.depth * (group * PaddedColumns(columns) + first_column),
-        PanelWidth(columns, p % plan.panels_per_group),
-        group * columns + first_column,
-        std::min(kPanelWidth, columns - first_column)};
-    for (const ImplicitGemmPlan::PixelClass &c : plan.classes) {
+    const PanelJob job{in + group * w.in_channels_per_group * plane,
+                       packed + plan.depth * (group * PaddedColumns(columns) + first_column),
+                       PanelWidth(columns, p % plan.panels_per_group), group * columns + first_column,
+                       std::min(kPanelWidth, columns - first_column)};
+    for (const ImplicitGemmPlan::PixelClass& c : plan.classes) {
       const int64_t begin = std::max(pixel_begin, c.first_pixel);
       const int64_t end = std::min(pixel_end, c.first_pixel + c.pixels);
-      if (begin < end)
-        RunPanel(plan, c, begin - c.first_pixel, end - begin, job, epilogue,
-                 out);
+      if (begin < end) RunPanel(plan, c, begin - c.first_pixel, end - begin, job, epilogue, out);
     }
   }
 }
 
-} // namespace
-} // namespace wherry::cpu::HWY_NAMESPACE
+}  // namespace
+}  // namespace wherry::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace wherry::cpu {
 
-void RunImplicitGemm(const ImplicitGemmPlan &plan, const float *in,
-                     const float *packed, const Epilogue &epilogue, float *out,
-                     ThreadPool *pool) {
+void RunImplicitGemm(const ImplicitGemmPlan& plan, const float* in, const float* packed, const Epilogue& epilogue,
+                     float* out, ThreadPool* pool) {
   const auto run_chunk = WHERRY_ISA_CALL(RunChunk);
   const int64_t chunks = plan.pixel_chunks * plan.panel_chunks;
   if (pool == nullptr || chunks == 1) {
-    for (int64_t chunk = 0; chunk < chunks; ++chunk)
-      run_chunk(plan, chunk, in, packed, epilogue, out);
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(plan, chunk, in, packed, epilogue, out);
     return;
   }
-  pool->Run(chunks, [&](int64_t chunk) {
-    run_chunk(plan, chunk, in, packed, epilogue, out);
-  });
+  pool->Run(chunks, [&](int64_t chunk) { run_chunk(plan, chunk, in, packed, epilogue, out); });
 }
 
-} // namespace wherry::cpu
-#endif // HWY_ONCE
+}  // namespace wherry::cpu
+#endif  // HWY_ONCE

@@ -5,13 +5,12 @@
 
 namespace wherry::cpu {
 
-int64_t ImplicitGemmPackedSize(const ConvWeightShape &shape) {
-  return shape.groups * shape.taps() * shape.in_channels_per_group *
-         PaddedColumns(shape.out_channels_per_group());
+int64_t ImplicitGemmPackedSize(const ConvWeightShape& shape) {
+  return shape.groups * shape.taps() * shape.in_channels_per_group * PaddedColumns(shape.out_channels_per_group());
 }
 
-void PackImplicitGemm(const ConvWeightShape &shape, ImageForm form,
-                      const float *weight, float *packed, ThreadPool *pool) {
+void PackImplicitGemm(const ConvWeightShape& shape, ImageForm form, const float* weight, float* packed,
+                      ThreadPool* pool) {
   const int64_t columns = shape.out_channels_per_group();
   const int64_t channels = shape.in_channels_per_group;
   const int64_t taps = shape.taps();
@@ -23,16 +22,12 @@ void PackImplicitGemm(const ConvWeightShape &shape, ImageForm form,
       const int64_t panel = index % panels;
       const int64_t width = PanelWidth(columns, panel);
       const int64_t used = std::min(kPanelWidth, columns - panel * kPanelWidth);
-      const float *from =
-          weight + (group * columns + panel * kPanelWidth) * depth;
-      float *to = packed + group * depth * PaddedColumns(columns) +
-                  panel * kPanelWidth * depth;
+      const float* from = weight + (group * columns + panel * kPanelWidth) * depth;
+      float* to = packed + group * depth * PaddedColumns(columns) + panel * kPanelWidth * depth;
       for (int64_t c = 0; c < channels; ++c) {
         for (int64_t tap = 0; tap < taps; ++tap) {
-          const int64_t row =
-              form == ImageForm::kPlanar ? c * taps + tap : tap * channels + c;
-          for (int64_t k = 0; k < used; ++k)
-            to[row * width + k] = from[k * depth + c * taps + tap];
+          const int64_t row = form == ImageForm::kPlanar ? c * taps + tap : tap * channels + c;
+          for (int64_t k = 0; k < used; ++k) to[row * width + k] = from[k * depth + c * taps + tap];
           std::fill(to + row * width + used, to + (row + 1) * width, 0.0f);
         }
       }
@@ -40,4 +35,4 @@ void PackImplicitGemm(const ConvWeightShape &shape, ImageForm form,
   });
 }
 
-} // namespace wherry::cpu
+}  // namespace wherry::cpu

@@ -18,15 +18,14 @@ constexpr int64_t kMaxChunkInputFloats = 128 * 1024;
 // slowed down takes fewer.
 constexpr int64_t kChunksPerThread = 4;
 
-} // namespace
+}  // namespace
 
-ImplicitGemmPlan::ImplicitGemmPlan(const ConvShape &conv, ImageForm image_form,
-                                   int threads)
-    : shape(conv), form(image_form),
+ImplicitGemmPlan::ImplicitGemmPlan(const ConvShape& conv, ImageForm image_form, int threads)
+    : shape(conv),
+      form(image_form),
       in_pixel(form == ImageForm::kPlanar ? 1 : conv.in_pixel_stride),
       in_row(conv.in_width * in_pixel),
-      in_image(conv.in_height * in_row *
-               (form == ImageForm::kPlanar ? conv.in_channels() : 1)),
+      in_image(conv.in_height * in_row * (form == ImageForm::kPlanar ? conv.in_channels() : 1)),
       pixels(conv.out_pixels()),
       depth(conv.weight.taps() * conv.weight.in_channels_per_group),
       panels_per_group(PanelCount(conv.weight.out_channels_per_group())) {
@@ -35,31 +34,20 @@ ImplicitGemmPlan::ImplicitGemmPlan(const ConvShape &conv, ImageForm image_form,
 }
 
 void ImplicitGemmPlan::AddClasses() {
-  const ConvWeightShape &w = shape.weight;
+  const ConvWeightShape& w = shape.weight;
   const int64_t channels = w.in_channels_per_group;
-  const auto row_segments = MakeTapSegments(
-      shape.in_height, shape.out_height(), w.kernel_height, shape.stride_height,
-      shape.dilation_height, shape.pad_top);
-  const auto column_segments =
-      MakeTapSegments(shape.in_width, shape.out_width(), w.kernel_width,
-                      shape.stride_width, shape.dilation_width, shape.pad_left);
+  const auto row_segments = MakeTapSegments(shape.in_height, shape.out_height(), w.kernel_height, shape.stride_height,
+                                            shape.dilation_height, shape.pad_top);
+  const auto column_segments = MakeTapSegments(shape.in_width, shape.out_width(), w.kernel_width, shape.stride_width,
+                                               shape.dilation_width, shape.pad_left);
   int64_t first_pixel = 0;
-  for (const TapSegment &rows : row_segments) {
-    for (const TapSegment &columns : column_segments) {
-      PixelClass c{rows,
-                   columns,
-                   first_pixel,
-                   shape.batch * rows.size() * columns.size(),
-                   {},
-                   0,
-                   0};
+  for (const TapSegment& rows : row_segments) {
+    for (const TapSegment& columns : column_segments) {
+      PixelClass c{rows, columns, first_pixel, shape.batch * rows.size() * columns.size(), {}, 0, 0};
       first_pixel += c.pixels;
-      c.input_offset =
-          (rows.tap_begin * shape.dilation_height - shape.pad_top) * in_row +
-          (columns.tap_begin * shape.dilation_width - shape.pad_left) *
-              in_pixel;
-      const int64_t first_tap =
-          rows.tap_begin * w.kernel_width + columns.tap_begin;
+      c.input_offset = (rows.tap_begin * shape.dilation_height - shape.pad_top) * in_row +
+                       (columns.tap_begin * shape.dilation_width - shape.pad_left) * in_pixel;
+      const int64_t first_tap = rows.tap_begin * w.kernel_width + columns.tap_begin;
       if (form == ImageForm::kPlanar) {
         c.first_depth = first_tap;
         c.runs = {.outer_count = channels,
@@ -96,18 +84,12 @@ void ImplicitGemmPlan::ChooseChunks(int threads) {
   const int64_t most = std::max<int64_t>(1, pixels / kMinChunkPixels);
   pixel_chunks = threads > 1 ? std::min(most, threads * kChunksPerThread) : 1;
   if (panels > 1) {
-    const int64_t input_floats =
-        shape.batch * shape.in_height * shape.in_width * in_pixel;
-    pixel_chunks = std::max(
-        pixel_chunks, std::min(most, input_floats / kMaxChunkInputFloats));
+    const int64_t input_floats = shape.batch * shape.in_height * shape.in_width * in_pixel;
+    pixel_chunks = std::max(pixel_chunks, std::min(most, input_floats / kMaxChunkInputFloats));
   }
   // Few pixels: the panels are shared out as well. Otherwise a chunk does all
   // of them, and its input stays in cache.
-  panel_chunks =
-      threads > 1
-          ? std::min(panels, (threads * kChunksPerThread + pixel_chunks - 1) /
-                                 pixel_chunks)
-          : 1;
+  panel_chunks = threads > 1 ? std::min(panels, (threads * kChunksPerThread + pixel_chunks - 1) / pixel_chunks) : 1;
 }
 
-} // namespace wherry::cpu
+}  // namespace wherry::cpu

@@ -23,17 +23,14 @@ std::vector<ConvCase> Cases() {
       {"one channel", MakeConvShape(1, 6, 6, {1, 1, 3, 3, 1}, 1, 1)},
       {"1x1", MakeConvShape(2, 5, 7, {33, 19, 1, 1, 1})},
       {"1x1 stride 2", MakeConvShape(1, 9, 10, {20, 24, 1, 1, 1}, 2)},
-      {"7x7 stride 2, 3 channels",
-       MakeConvShape(1, 23, 30, {64, 3, 7, 7, 1}, 2, 3)},
+      {"7x7 stride 2, 3 channels", MakeConvShape(1, 23, 30, {64, 3, 7, 7, 1}, 2, 3)},
       {"dilation 2", MakeConvShape(1, 13, 12, {18, 10, 3, 3, 1}, 1, 2, 2)},
-      {"dilation larger than the image",
-       MakeConvShape(1, 4, 3, {16, 5, 3, 3, 1}, 1, 6, 6)},
+      {"dilation larger than the image", MakeConvShape(1, 4, 3, {16, 5, 3, 3, 1}, 1, 6, 6)},
       {"groups", MakeConvShape(1, 8, 8, {36, 7, 3, 3, 4}, 1, 1)},
       {"groups stride 2", MakeConvShape(2, 9, 9, {32, 4, 3, 3, 8}, 2, 1)},
       {"1x1 image", MakeConvShape(1, 1, 1, {10, 12, 3, 3, 1}, 1, 1)},
       {"padding only rows", MakeConvShape(1, 2, 2, {8, 4, 1, 1, 1}, 1, 2)},
-      {"kernel larger than the image",
-       MakeConvShape(1, 3, 4, {16, 6, 5, 5, 1}, 1, 2)},
+      {"kernel larger than the image", MakeConvShape(1, 3, 4, {16, 6, 5, 5, 1}, 1, 2)},
       {"even kernel", MakeConvShape(1, 8, 9, {24, 6, 2, 4, 1}, 1, 1)},
       {"zero batch", MakeConvShape(0, 8, 8, {16, 8, 3, 3, 1}, 1, 1)},
       {"empty output", MakeConvShape(1, 2, 2, {16, 8, 5, 5, 1})},
@@ -52,42 +49,34 @@ std::vector<ConvCase> Cases() {
   return cases;
 }
 
-void Check(const ConvCase &c, ImageForm form, Isa isa, int threads,
-           TestEpilogue which) {
-  SCOPED_TRACE(StrCat(c.name, " ", IsaName(isa), " threads ", threads,
-                      " epilogue ", static_cast<int>(which)));
+void Check(const ConvCase& c, ImageForm form, Isa isa, int threads, TestEpilogue which) {
+  SCOPED_TRACE(StrCat(c.name, " ", IsaName(isa), " threads ", threads, " epilogue ", static_cast<int>(which)));
   ConvProblem problem(c.shape);
   const std::vector<double> expected = ReferenceConv(problem, which);
-  const std::vector<float> input =
-      form == ImageForm::kPlanar ? ToPlanar(problem) : problem.input;
+  const std::vector<float> input = form == ImageForm::kPlanar ? ToPlanar(problem) : problem.input;
   ScopedIsa scoped(isa);
   ThreadPool pool(threads);
   AlignedFloats packed(ImplicitGemmPackedSize(c.shape.weight));
-  PackImplicitGemm(c.shape.weight, form, problem.weight.data(), packed.data(),
-                   &pool);
+  PackImplicitGemm(c.shape.weight, form, problem.weight.data(), packed.data(), &pool);
   const ImplicitGemmPlan plan(c.shape, form, threads);
-  RunImplicitGemm(plan, input.data(), packed.data(),
-                  MakeEpilogue(problem, which), problem.output.data(),
+  RunImplicitGemm(plan, input.data(), packed.data(), MakeEpilogue(problem, which), problem.output.data(),
                   threads > 1 ? &pool : nullptr);
   EXPECT_LE(RelativeError(problem, expected), kTolerance);
 }
 
 TEST(ImplicitGemm, EveryShapeOnEveryIsa) {
-  for (const ConvCase &c : Cases()) {
+  for (const ConvCase& c : Cases()) {
     for (Isa isa : TestIsas()) {
-      for (int threads : {1, 2})
-        Check(c, ImageForm::kNhwc, isa, threads, TestEpilogue::kBiasRelu);
+      for (int threads : {1, 2}) Check(c, ImageForm::kNhwc, isa, threads, TestEpilogue::kBiasRelu);
     }
   }
 }
 
 TEST(ImplicitGemm, PlanarInput) {
-  for (const ConvCase &c : Cases()) {
-    if (c.shape.weight.groups != 1 || c.shape.dilation_width != 1)
-      continue;
+  for (const ConvCase& c : Cases()) {
+    if (c.shape.weight.groups != 1 || c.shape.dilation_width != 1) continue;
     for (Isa isa : TestIsas()) {
-      for (int threads : {1, 2})
-        Check(c, ImageForm::kPlanar, isa, threads, TestEpilogue::kBias);
+      for (int threads : {1, 2}) Check(c, ImageForm::kPlanar, isa, threads, TestEpilogue::kBias);
     }
   }
 }
@@ -95,10 +84,9 @@ TEST(ImplicitGemm, PlanarInput) {
 TEST(ImplicitGemm, EveryEpilogue) {
   const ConvCase c{"epilogue", MakeConvShape(2, 7, 6, {75, 9, 3, 3, 1}, 1, 1)};
   for (TestEpilogue which : kAllTestEpilogues) {
-    for (Isa isa : TestIsas())
-      Check(c, ImageForm::kNhwc, isa, 2, which);
+    for (Isa isa : TestIsas()) Check(c, ImageForm::kNhwc, isa, 2, which);
   }
 }
 
-} // namespace
-} // namespace wherry::cpu
+}  // namespace
+}  // namespace wherry::cpu

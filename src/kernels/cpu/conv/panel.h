@@ -13,18 +13,13 @@ namespace wherry::cpu {
 inline constexpr int64_t kPanelWidth = 64;
 inline constexpr int64_t kPanelStep = 16;
 
-inline int64_t PanelCount(int64_t columns) {
-  return (columns + kPanelWidth - 1) / kPanelWidth;
-}
+inline int64_t PanelCount(int64_t columns) { return (columns + kPanelWidth - 1) / kPanelWidth; }
 inline int64_t PanelWidth(int64_t columns, int64_t panel) {
   const int64_t left = columns - panel * kPanelWidth;
-  return std::min(kPanelWidth,
-                  (left + kPanelStep - 1) / kPanelStep * kPanelStep);
+  return std::min(kPanelWidth, (left + kPanelStep - 1) / kPanelStep * kPanelStep);
 }
 // Columns of all panels of a matrix of `columns` columns.
-inline int64_t PaddedColumns(int64_t columns) {
-  return (columns + kPanelStep - 1) / kPanelStep * kPanelStep;
-}
+inline int64_t PaddedColumns(int64_t columns) { return (columns + kPanelStep - 1) / kPanelStep * kPanelStep; }
 
 // Splits rows into the fewest tiles of at most max_height whose heights differ
 // by at most one: a leftover tile of one row costs 2-3 % of a product with 197
@@ -35,16 +30,12 @@ struct BalancedTiles {
         height(count > 0 ? rows / count : 0),
         taller(count > 0 ? rows % count : 0) {}
 
-  int64_t First(int64_t tile) const {
-    return tile * height + std::min(tile, taller);
-  }
-  int64_t Height(int64_t tile) const {
-    return height + (tile < taller ? 1 : 0);
-  }
+  int64_t First(int64_t tile) const { return tile * height + std::min(tile, taller); }
+  int64_t Height(int64_t tile) const { return height + (tile < taller ? 1 : 0); }
 
   int64_t count;
   int64_t height;
-  int64_t taller; // this many tiles, the first ones, have one row more
+  int64_t taller;  // this many tiles, the first ones, have one row more
 };
 
 // The depth of a product as a grid of runs: each run is `length` consecutive
@@ -60,4 +51,4 @@ struct RunGrid {
   int64_t inner_depth = 0;
 };
 
-} // namespace wherry::cpu
+}  // namespace wherry::cpu

@@ -14,7 +14,7 @@ struct TapSegment {
   int64_t begin;
   int64_t end;
   int64_t tap_begin;
-  int64_t tap_end; // == tap_begin when the positions see padding only
+  int64_t tap_end;  // == tap_begin when the positions see padding only
 
   int64_t size() const { return end - begin; }
   int64_t taps() const { return tap_end - tap_begin; }
@@ -22,8 +22,7 @@ struct TapSegment {
 
 // Covers [0, out_size) in order, each segment as long as possible. At most 2 *
 // kernel + 1 segments.
-std::vector<TapSegment> MakeTapSegments(int64_t in_size, int64_t out_size,
-                                        int64_t kernel, int64_t stride,
+std::vector<TapSegment> MakeTapSegments(int64_t in_size, int64_t out_size, int64_t kernel, int64_t stride,
                                         int64_t dilation, int64_t pad_begin);
 
-} // namespace wherry::cpu
+}  // namespace wherry::cpu

@@ -23,14 +23,12 @@ TEST(TapSegment, EveryPositionHasExactlyTheTapsInsideTheImage) {
           for (int64_t pad : {0, 1, 3, 12}) {
             const int64_t out = 7;
             int64_t position = 0;
-            for (const TapSegment &s :
-                 MakeTapSegments(in, out, kernel, stride, dilation, pad)) {
+            for (const TapSegment& s : MakeTapSegments(in, out, kernel, stride, dilation, pad)) {
               ASSERT_EQ(s.begin, position);
               for (; position < s.end; ++position) {
                 for (int64_t tap = 0; tap < kernel; ++tap) {
                   const int64_t read = position * stride - pad + tap * dilation;
-                  EXPECT_EQ(read >= 0 && read < in,
-                            tap >= s.tap_begin && tap < s.tap_end);
+                  EXPECT_EQ(read >= 0 && read < in, tap >= s.tap_begin && tap < s.tap_end);
                 }
               }
             }
@@ -42,5 +40,5 @@ TEST(TapSegment, EveryPositionHasExactlyTheTapsInsideTheImage) {
   }
 }
 
-} // namespace
-} // namespace wherry::cpu
+}  // namespace
+}  // namespace wherry::cpu

@@ -1,8 +1,7 @@
 // The multiply loop that implicit GEMM and Winograd share: rows gathered
 // through pointers times one packed panel. Compiled once per instruction set.
 
-#if defined(WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_) ==                     \
-    defined(HWY_TARGET_TOGGLE)
+#if defined(WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_
 #undef WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_
 #else
@@ -11,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "kernels/cpu/conv/panel.h"
@@ -18,6 +18,11 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
+
+// The tallest tile of any width, and what TileSink adds to leave the sums as they are.
+inline constexpr int64_t kMaxTileRows = 12;
+inline constexpr float kNoBias[kPanelWidth] = {};
+inline constexpr float kNoClamp = std::numeric_limits<float>::infinity();
 
 // Vectors of a row that stay in registers together. With 32 registers a whole
 // panel; with 16 (AVX2: 8 lanes, SSE4: 4) two, and the panel is walked in
@@ -28,83 +33,79 @@ inline constexpr int64_t kMaxVectors = kLanes == 16 ? 4 : 2;
 // fit the registers. Taller than 12 would also spill the row pointers (16
 // general registers).
 constexpr int64_t MaxTileRows(int64_t vectors) {
-  if (kLanes < 16)
-    return 6;
-  return vectors == 4 ? 6 : vectors == 3 ? 8 : 12;
+  if (kLanes < 16) return 6;
+  return vectors == 4 ? 6 : vectors == 3 ? 8 : kMaxTileRows;
 }
 
-// c[r * c_stride + j] = sum over runs and k < run length of rows[r][run + k] *
-// panel[run + k][j], for kRows rows and kVectors * kLanes columns. `panel`
-// points at the first column; its rows are panel_width floats apart.
+// What happens to the accumulators of a tile: clamp(sum + bias, lo, hi), stored through one pointer per row.
+struct TileSink {
+  const float* bias;  // of the tile's first column
+  float lo;
+  float hi;
+  float* const* out;
+};
+
+// out[r][j] = clamp(bias[j] + sum over runs and k < run length of rows[r][run + k] * panel[run + k][j]), for kRows rows
+// and kVectors * kLanes columns. `panel` points at the first column; its rows are panel_width floats apart.
 template <int kRows, int kVectors>
-HWY_NOINLINE void MultiplyTile(const float *const *rows, const RunGrid &runs,
-                               const float *panel, int64_t panel_width,
-                               float *c, int64_t c_stride) {
+HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, const float* panel, int64_t panel_width,
+                               const TileSink& sink) {
   FloatVec acc[kRows][kVectors];
   WHERRY_UNROLL
-  for (int r = 0; r < kRows; ++r) {
+  for (int v = 0; v < kVectors; ++v) {
+    const FloatVec bias = Load(sink.bias + v * kLanes);
     WHERRY_UNROLL
-    for (int v = 0; v < kVectors; ++v)
-      acc[r][v] = Zero();
+    for (int r = 0; r < kRows; ++r) acc[r][v] = bias;
   }
   for (int64_t outer = 0; outer < runs.outer_count; ++outer) {
     for (int64_t inner = 0; inner < runs.inner_count; ++inner) {
-      const int64_t offset =
-          outer * runs.outer_offset + inner * runs.inner_offset;
-      const float *a[kRows];
+      const int64_t offset = outer * runs.outer_offset + inner * runs.inner_offset;
+      const float* a[kRows];
       WHERRY_UNROLL
-      for (int r = 0; r < kRows; ++r)
-        a[r] = rows[r] + offset;
-      const float *b =
-          panel +
-          (outer * runs.outer_depth + inner * runs.inner_depth) * panel_width;
+      for (int r = 0; r < kRows; ++r) a[r] = rows[r] + offset;
+      const float* b = panel + (outer * runs.outer_depth + inner * runs.inner_depth) * panel_width;
       for (int64_t k = 0; k < runs.length; ++k) {
         FloatVec row[kVectors];
         WHERRY_UNROLL
-        for (int v = 0; v < kVectors; ++v)
-          row[v] = hn::Load(FloatTag(), b + v * kLanes);
+        for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(FloatTag(), b + v * kLanes);
         b += panel_width;
         WHERRY_UNROLL
         for (int r = 0; r < kRows; ++r) {
           const FloatVec x = Set(a[r][k]);
           WHERRY_UNROLL
-          for (int v = 0; v < kVectors; ++v)
-            acc[r][v] = MulAdd(x, row[v], acc[r][v]);
+          for (int v = 0; v < kVectors; ++v) acc[r][v] = MulAdd(x, row[v], acc[r][v]);
         }
       }
     }
   }
+  const FloatVec lo = Set(sink.lo);
+  const FloatVec hi = Set(sink.hi);
   WHERRY_UNROLL
   for (int r = 0; r < kRows; ++r) {
+    float* const out = sink.out[r];
     WHERRY_UNROLL
-    for (int v = 0; v < kVectors; ++v)
-      Store(acc[r][v], c + r * c_stride + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) Store(Clamp(acc[r][v], lo, hi), out + v * kLanes);
   }
 }
 
-using MultiplyTileFn = void (*)(const float *const *, const RunGrid &,
-                                const float *, int64_t, float *, int64_t);
+using MultiplyTileFn = void (*)(const float* const*, const RunGrid&, const float*, int64_t, const TileSink&);
 
 template <int kVectors, int... kIndex>
-constexpr std::array<MultiplyTileFn, sizeof...(kIndex)>
-MultiplyTileTable(std::integer_sequence<int, kIndex...>) {
+constexpr std::array<MultiplyTileFn, sizeof...(kIndex)> MultiplyTileTable(std::integer_sequence<int, kIndex...>) {
   return {&MultiplyTile<kIndex + 1, kVectors>...};
 }
 
 template <int kVectors>
-inline constexpr auto kMultiplyTile = MultiplyTileTable<kVectors>(
-    std::make_integer_sequence<int, static_cast<int>(MaxTileRows(kVectors))>());
+inline constexpr auto kMultiplyTile =
+    MultiplyTileTable<kVectors>(std::make_integer_sequence<int, static_cast<int>(MaxTileRows(kVectors))>());
 
 // The kernel for a tile of `height` <= MaxTileRows(vectors) rows.
 inline MultiplyTileFn MultiplyTileOf(int64_t vectors, int64_t height) {
   const size_t index = static_cast<size_t>(height - 1);
   if constexpr (kMaxVectors == 4) {
-    if (vectors == 4)
-      return kMultiplyTile<4>[index];
-    if (vectors == 3)
-      return kMultiplyTile<3>[index];
-    if (vectors == 1)
-      return kMultiplyTile<1>[index];
+    if (vectors == 4) return kMultiplyTile<4>[index];
+    if (vectors == 3) return kMultiplyTile<3>[index];
+    if (vectors == 1) return kMultiplyTile<1>[index];
   }
   return kMultiplyTile<2>[index];
 }
@@ -116,7 +117,7 @@ inline int64_t ColumnBlockVectors(int64_t panel_width) {
   return vectors < kMaxVectors ? vectors : kMaxVectors;
 }
 
-} // namespace wherry::cpu::HWY_NAMESPACE
+}  // namespace wherry::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

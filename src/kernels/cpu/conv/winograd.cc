@@ -21,7 +21,7 @@ namespace {
 
 // A tile's place: its image and the output pixel of its corner.
 struct TilePlace {
-  TilePlace(const WinogradPlan &plan, int64_t tile)
+  TilePlace(const WinogradPlan& plan, int64_t tile)
       : image(tile / (plan.tiles_y * plan.tiles_x)),
         y(tile / plan.tiles_x % plan.tiles_y * plan.tile()),
         x(tile % plan.tiles_x * plan.tile()) {}
@@ -33,8 +33,7 @@ struct TilePlace {
 // Which rows and columns of a tile lie inside the image.
 struct InsideRange {
   InsideRange(int64_t origin, int64_t size, int64_t count)
-      : begin(std::clamp<int64_t>(-origin, 0, count)),
-        end(std::clamp<int64_t>(size - origin, begin, count)) {}
+      : begin(std::clamp<int64_t>(-origin, 0, count)), end(std::clamp<int64_t>(size - origin, begin, count)) {}
   HWY_INLINE bool Has(int64_t i) const { return i >= begin && i < end; }
   bool All(int64_t count) const { return begin == 0 && end == count; }
   int64_t begin;
@@ -44,10 +43,8 @@ struct InsideRange {
 // Transforms one vector of channels of a tile. kWhole: the tile lies inside the
 // image.
 template <int kTile, bool kWhole>
-HWY_INLINE void TransformInputVector(const float *in, int64_t row,
-                                     int64_t pixel, int64_t channels,
-                                     InsideRange ys, InsideRange xs, float *to,
-                                     int64_t point_stride) {
+HWY_INLINE void TransformInputVector(const float* in, int64_t row, int64_t pixel, int64_t channels, InsideRange ys,
+                                     InsideRange xs, float* to, int64_t point_stride) {
   constexpr int kSide = kTile + 2;
   FloatVec columns[kSide][kSide];
   WHERRY_UNROLL
@@ -56,35 +53,31 @@ HWY_INLINE void TransformInputVector(const float *in, int64_t row,
     FloatVec o[kSide];
     WHERRY_UNROLL
     for (int i = 0; i < kSide; ++i) {
-      const float *p = in + i * row + j * pixel;
+      const float* p = in + i * row + j * pixel;
       if constexpr (kWhole) {
         d[i] = HWY_LIKELY(channels >= kLanes) ? Load(p) : LoadN(p, channels);
       } else {
         d[i] = Zero();
-        if (ys.Has(i) && xs.Has(j))
-          d[i] = HWY_LIKELY(channels >= kLanes) ? Load(p) : LoadN(p, channels);
+        if (ys.Has(i) && xs.Has(j)) d[i] = HWY_LIKELY(channels >= kLanes) ? Load(p) : LoadN(p, channels);
       }
     }
     WinogradTransform<kTile>::Input(d, o);
     WHERRY_UNROLL
-    for (int i = 0; i < kSide; ++i)
-      columns[i][j] = o[i];
+    for (int i = 0; i < kSide; ++i) columns[i][j] = o[i];
   }
   WHERRY_UNROLL
   for (int i = 0; i < kSide; ++i) {
     FloatVec o[kSide];
     WinogradTransform<kTile>::Input(columns[i], o);
     WHERRY_UNROLL
-    for (int j = 0; j < kSide; ++j)
-      hn::Store(o[j], FloatTag(), to + (i * kSide + j) * point_stride);
+    for (int j = 0; j < kSide; ++j) hn::Store(o[j], FloatTag(), to + (i * kSide + j) * point_stride);
   }
 }
 
 template <int kTile>
-HWY_NOINLINE void TransformInput(const WinogradPlan &plan, const float *in,
-                                 int64_t tile, float *to) {
+HWY_NOINLINE void TransformInput(const WinogradPlan& plan, const float* in, int64_t tile, float* to) {
   constexpr int64_t kSide = kTile + 2;
-  const ConvShape &s = plan.shape;
+  const ConvShape& s = plan.shape;
   const TilePlace place(plan, tile);
   const int64_t y = place.y - s.pad_top;
   const int64_t x = place.x - s.pad_left;
@@ -92,26 +85,23 @@ HWY_NOINLINE void TransformInput(const WinogradPlan &plan, const float *in,
   const int64_t row = s.in_width * pixel;
   const InsideRange ys(y, s.in_height, kSide);
   const InsideRange xs(x, s.in_width, kSide);
-  const float *from = in + (place.image * s.in_height + y) * row + x * pixel;
+  const float* from = in + (place.image * s.in_height + y) * row + x * pixel;
   const int64_t channels = s.in_channels();
   if (ys.All(kSide) && xs.All(kSide)) {
     for (int64_t c = 0; c < channels; c += kLanes) {
-      TransformInputVector<kTile, true>(from + c, row, pixel, channels - c, ys,
-                                        xs, to + c, plan.input_point_stride);
+      TransformInputVector<kTile, true>(from + c, row, pixel, channels - c, ys, xs, to + c, plan.input_point_stride);
     }
   } else {
     for (int64_t c = 0; c < channels; c += kLanes) {
-      TransformInputVector<kTile, false>(from + c, row, pixel, channels - c, ys,
-                                         xs, to + c, plan.input_point_stride);
+      TransformInputVector<kTile, false>(from + c, row, pixel, channels - c, ys, xs, to + c, plan.input_point_stride);
     }
   }
 }
 
 // products[point][tile][64] = input[point][tile][channel] *
 // panel[point][channel][width], for every point.
-void MultiplyPanel(const WinogradPlan &plan, const float *input, int64_t tiles,
-                   const float *panel, int64_t width, float *products) {
-  constexpr int64_t kMaxRows = 12;
+void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, const float* panel, int64_t width,
+                   float* products) {
   const int64_t channels = plan.shape.in_channels();
   RunGrid runs;
   runs.length = channels;
@@ -123,12 +113,13 @@ void MultiplyPanel(const WinogradPlan &plan, const float *input, int64_t tiles,
       for (int64_t b = 0; b < blocks.count; ++b) {
         const int64_t first = blocks.First(b);
         const int64_t height = blocks.Height(b);
-        const float *rows[kMaxRows];
-        for (int64_t r = 0; r < height; ++r)
+        const float* rows[kMaxTileRows];
+        float* out[kMaxTileRows];
+        for (int64_t r = 0; r < height; ++r) {
           rows[r] = input + (first + r) * plan.input_tile_stride;
-        MultiplyTileOf(vectors, height)(rows, runs, panel + column, width,
-                                        products + first * kPanelWidth + column,
-                                        kPanelWidth);
+          out[r] = products + (first + r) * kPanelWidth + column;
+        }
+        MultiplyTileOf(vectors, height)(rows, runs, panel + column, width, {kNoBias, -kNoClamp, kNoClamp, out});
       }
     }
     input += plan.input_point_stride;
@@ -138,22 +129,24 @@ void MultiplyPanel(const WinogradPlan &plan, const float *input, int64_t tiles,
 }
 
 // Transforms the products of one tile and panel back and stores them.
-template <int kTile> struct TransformOutput {
-  const Epilogue &epilogue;
-  const float *products;
+template <int kTile>
+struct TransformOutput {
+  const Epilogue& epilogue;
+  const float* products;
   int64_t point_stride;
-  int64_t column; // first output channel
+  int64_t column;  // first output channel
   int64_t columns;
-  float *out; // the tile's corner, first channel
+  float* out;  // the tile's corner, first channel
   int64_t out_row;
   int64_t out_pixel;
-  int64_t first_pixel; // the corner's number in the output, and how many pixels
-                       // a row has
+  int64_t first_pixel;  // the corner's number in the output, and how many pixels
+                        // a row has
   int64_t pixels_per_row;
-  int64_t height; // of the tile inside the output
+  int64_t height;  // of the tile inside the output
   int64_t width;
 
-  template <EpilogueForm kForm> HWY_INLINE void Run() const {
+  template <EpilogueForm kForm>
+  HWY_INLINE void Run() const {
     constexpr int kSide = kTile + 2;
     for (int64_t c = 0; c < columns; c += kLanes) {
       FloatVec half[kTile][kSide];
@@ -162,27 +155,21 @@ template <int kTile> struct TransformOutput {
         FloatVec m[kSide];
         FloatVec o[kTile];
         WHERRY_UNROLL
-        for (int i = 0; i < kSide; ++i)
-          m[i] = hn::Load(FloatTag(),
-                          products + (i * kSide + j) * point_stride + c);
+        for (int i = 0; i < kSide; ++i) m[i] = hn::Load(FloatTag(), products + (i * kSide + j) * point_stride + c);
         WinogradTransform<kTile>::Output(m, o);
         WHERRY_UNROLL
-        for (int i = 0; i < kTile; ++i)
-          half[i][j] = o[i];
+        for (int i = 0; i < kTile; ++i) half[i][j] = o[i];
       }
-      const ColumnEpilogue<kForm> column_epilogue(
-          epilogue, column + c, std::min(kLanes, columns - c));
+      const ColumnEpilogue<kForm> column_epilogue(epilogue, column + c, std::min(kLanes, columns - c));
       WHERRY_UNROLL
       for (int i = 0; i < kTile; ++i) {
-        if (i >= height)
-          break;
+        if (i >= height) break;
         FloatVec o[kTile];
         WinogradTransform<kTile>::Output(half[i], o);
         WHERRY_UNROLL
         for (int j = 0; j < kTile; ++j) {
           if (j < width) {
-            column_epilogue.Store(o[j], first_pixel + i * pixels_per_row + j,
-                                  out + i * out_row + j * out_pixel + c);
+            column_epilogue.Store(o[j], first_pixel + i * pixels_per_row + j, out + i * out_row + j * out_pixel + c);
           }
         }
       }
@@ -191,27 +178,24 @@ template <int kTile> struct TransformOutput {
 };
 
 template <int kTile>
-HWY_NOINLINE void FinishTile(const WinogradPlan &plan, const Epilogue &epilogue,
-                             const float *products, int64_t tile,
-                             int64_t column, float *out) {
-  const ConvShape &s = plan.shape;
+HWY_NOINLINE void FinishTile(const WinogradPlan& plan, const Epilogue& epilogue, const float* products, int64_t tile,
+                             int64_t column, float* out) {
+  const ConvShape& s = plan.shape;
   const TilePlace place(plan, tile);
   const int64_t columns = std::min(kPanelWidth, s.weight.out_channels - column);
-  const int64_t first_pixel =
-      (place.image * s.out_height() + place.y) * s.out_width() + place.x;
-  TransformOutput<kTile> transform{
-      epilogue,
-      products,
-      plan.product_point_stride,
-      column,
-      columns,
-      out + first_pixel * s.out_pixel_stride + column,
-      s.out_width() * s.out_pixel_stride,
-      s.out_pixel_stride,
-      first_pixel,
-      s.out_width(),
-      std::min<int64_t>(kTile, s.out_height() - place.y),
-      std::min<int64_t>(kTile, s.out_width() - place.x)};
+  const int64_t first_pixel = (place.image * s.out_height() + place.y) * s.out_width() + place.x;
+  TransformOutput<kTile> transform{epilogue,
+                                   products,
+                                   plan.product_point_stride,
+                                   column,
+                                   columns,
+                                   out + first_pixel * s.out_pixel_stride + column,
+                                   s.out_width() * s.out_pixel_stride,
+                                   s.out_pixel_stride,
+                                   first_pixel,
+                                   s.out_width(),
+                                   std::min<int64_t>(kTile, s.out_height() - place.y),
+                                   std::min<int64_t>(kTile, s.out_width() - place.x)};
   if (epilogue.form() != EpilogueForm::kGeneral) {
     WithEpilogueForm(epilogue.form(), transform);
     return;
@@ -224,58 +208,47 @@ HWY_NOINLINE void FinishTile(const WinogradPlan &plan, const Epilogue &epilogue,
   for (int64_t i = 0; i < transform.height; ++i) {
     for (int64_t j = 0; j < transform.width; ++j) {
       const int64_t pixel = first_pixel + i * s.out_width() + j;
-      ApplyEpilogue(epilogue, buffer + (i * kTile + j) * kPanelWidth, 0,
-                    out + pixel * s.out_pixel_stride + column, 0, 1, columns,
-                    pixel, column);
+      ApplyEpilogue(epilogue, buffer + (i * kTile + j) * kPanelWidth, 0, out + pixel * s.out_pixel_stride + column, 0,
+                    1, columns, pixel, column);
     }
   }
 }
 
 template <int kTile>
-void TransformTiles(const WinogradPlan &plan, const float *in, int64_t first,
-                    int64_t count, float *input) {
+void TransformTiles(const WinogradPlan& plan, const float* in, int64_t first, int64_t count, float* input) {
   for (int64_t t = 0; t < count; ++t) {
-    TransformInput<kTile>(plan, in, first + t,
-                          input + t * plan.input_tile_stride);
+    TransformInput<kTile>(plan, in, first + t, input + t * plan.input_tile_stride);
   }
 }
 
 template <int kTile>
-void RunPanel(const WinogradPlan &plan, const float *packed,
-              const Epilogue &epilogue, int64_t panel, int64_t first,
-              int64_t count, const float *input, float *products, float *out) {
+void RunPanel(const WinogradPlan& plan, const float* packed, const Epilogue& epilogue, int64_t panel, int64_t first,
+              int64_t count, const float* input, float* products, float* out) {
   const int64_t column = panel * kPanelWidth;
   const int64_t depth = plan.points() * plan.shape.in_channels();
-  MultiplyPanel(plan, input, count, packed + depth * column,
-                PanelWidth(plan.shape.weight.out_channels, panel), products);
+  MultiplyPanel(plan, input, count, packed + depth * column, PanelWidth(plan.shape.weight.out_channels, panel),
+                products);
   for (int64_t t = 0; t < count; ++t) {
-    FinishTile<kTile>(plan, epilogue, products + t * kPanelWidth, first + t,
-                      column, out);
+    FinishTile<kTile>(plan, epilogue, products + t * kPanelWidth, first + t, column, out);
   }
 }
 
 // The two stages by tile size: what RunWinograd calls.
-void TransformTilesOf(const WinogradPlan &plan, const float *in, int64_t first,
-                      int64_t count, float *input) {
-  if (plan.size == WinogradSize::kF4)
-    return TransformTiles<4>(plan, in, first, count, input);
+void TransformTilesOf(const WinogradPlan& plan, const float* in, int64_t first, int64_t count, float* input) {
+  if (plan.size == WinogradSize::kF4) return TransformTiles<4>(plan, in, first, count, input);
   TransformTiles<2>(plan, in, first, count, input);
 }
 
-void RunPanelOf(const WinogradPlan &plan, const float *packed,
-                const Epilogue &epilogue, int64_t panel, int64_t first,
-                int64_t count, const float *input, float *products,
-                float *out) {
+void RunPanelOf(const WinogradPlan& plan, const float* packed, const Epilogue& epilogue, int64_t panel, int64_t first,
+                int64_t count, const float* input, float* products, float* out) {
   if (plan.size == WinogradSize::kF4) {
-    return RunPanel<4>(plan, packed, epilogue, panel, first, count, input,
-                       products, out);
+    return RunPanel<4>(plan, packed, epilogue, panel, first, count, input, products, out);
   }
-  RunPanel<2>(plan, packed, epilogue, panel, first, count, input, products,
-              out);
+  RunPanel<2>(plan, packed, epilogue, panel, first, count, input, products, out);
 }
 
-} // namespace
-} // namespace wherry::cpu::HWY_NAMESPACE
+}  // namespace
+}  // namespace wherry::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -285,53 +258,45 @@ namespace {
 // fn(worker, item) once for every item. An item runs on one worker at a time,
 // which owns the scratch of that number; who is fast takes more items.
 template <typename Fn>
-void ShareOut(ThreadPool *pool, int64_t workers, int64_t items, const Fn &fn) {
+void ShareOut(ThreadPool* pool, int64_t workers, int64_t items, const Fn& fn) {
   if (pool == nullptr || workers <= 1) {
-    for (int64_t item = 0; item < items; ++item)
-      fn(0, item);
+    for (int64_t item = 0; item < items; ++item) fn(0, item);
     return;
   }
   std::atomic<int64_t> next{0};
   pool->Run(workers, [&](int64_t worker) {
-    for (int64_t item = next++; item < items; item = next++)
-      fn(worker, item);
+    for (int64_t item = next++; item < items; item = next++) fn(worker, item);
   });
 }
 
-} // namespace
+}  // namespace
 
-void RunWinograd(const WinogradPlan &plan, const float *in, const float *packed,
-                 const Epilogue &epilogue, float *out, float *scratch,
-                 ThreadPool *pool) {
+void RunWinograd(const WinogradPlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
+                 float* scratch, ThreadPool* pool) {
   const auto transform = WHERRY_ISA_CALL(TransformTilesOf);
   const auto run_panel = WHERRY_ISA_CALL(RunPanelOf);
   const int64_t input_floats = plan.points() * plan.input_point_stride;
   const int64_t product_floats = plan.points() * plan.product_point_stride;
-  float *const products =
-      scratch + (plan.share_panels ? 1 : plan.workers) * input_floats;
+  float* const products = scratch + (plan.share_panels ? 1 : plan.workers) * input_floats;
   if (plan.share_panels) {
     ParallelFor(pool, plan.tiles, 1, [&](int64_t begin, int64_t end) {
-      transform(plan, in, begin, end - begin,
-                scratch + begin * plan.input_tile_stride);
+      transform(plan, in, begin, end - begin, scratch + begin * plan.input_tile_stride);
     });
-    ShareOut(pool, plan.workers, plan.panels,
-             [&](int64_t worker, int64_t panel) {
-               run_panel(plan, packed, epilogue, panel, 0, plan.tiles, scratch,
-                         products + worker * product_floats, out);
-             });
+    ShareOut(pool, plan.workers, plan.panels, [&](int64_t worker, int64_t panel) {
+      run_panel(plan, packed, epilogue, panel, 0, plan.tiles, scratch, products + worker * product_floats, out);
+    });
     return;
   }
   ShareOut(pool, plan.workers, plan.blocks, [&](int64_t worker, int64_t block) {
     const int64_t first = plan.tiles * block / plan.blocks;
     const int64_t count = plan.tiles * (block + 1) / plan.blocks - first;
-    float *const input = scratch + worker * input_floats;
+    float* const input = scratch + worker * input_floats;
     transform(plan, in, first, count, input);
     for (int64_t panel = 0; panel < plan.panels; ++panel) {
-      run_panel(plan, packed, epilogue, panel, first, count, input,
-                products + worker * product_floats, out);
+      run_panel(plan, packed, epilogue, panel, first, count, input, products + worker * product_floats, out);
     }
   });
 }
 
-} // namespace wherry::cpu
-#endif // HWY_ONCE
+}  // namespace wherry::cpu
+#endif  // HWY_ONCE

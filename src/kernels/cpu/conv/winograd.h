@@ -28,18 +28,18 @@ namespace wherry::cpu {
 enum class WinogradSize : int8_t { kF2 = 2, kF4 = 4 };
 
 // Floats of the packed weight. The shape must be 3x3 with one group.
-int64_t WinogradPackedSize(const ConvWeightShape &shape, WinogradSize size);
+int64_t WinogradPackedSize(const ConvWeightShape& shape, WinogradSize size);
 
 // Packs a contiguous OIHW weight into `packed` (64-byte aligned):
 // [panel][point][channel][width], see panel.h. The transform is computed in
 // double precision.
-void PackWinograd(const ConvWeightShape &shape, WinogradSize size,
-                  const float *weight, float *packed, ThreadPool *pool);
+void PackWinograd(const ConvWeightShape& shape, WinogradSize size, const float* weight, float* packed,
+                  ThreadPool* pool);
 
 // What depends on the shape. Immutable, may be shared by threads.
 struct WinogradPlan {
   // threads: how many the pool will have.
-  WinogradPlan(const ConvShape &shape, WinogradSize size, int threads);
+  WinogradPlan(const ConvShape& shape, WinogradSize size, int threads);
 
   int64_t tile() const { return static_cast<int64_t>(size); }
   int64_t points() const { return (tile() + 2) * (tile() + 2); }
@@ -49,15 +49,15 @@ struct WinogradPlan {
 
   ConvShape shape;
   WinogradSize size;
-  int64_t tiles_y; // per image
+  int64_t tiles_y;  // per image
   int64_t tiles_x;
-  int64_t tiles; // of the batch
+  int64_t tiles;  // of the batch
   int64_t panels;
-  int64_t workers;     // how many blocks (or panels) are in progress at a time,
-                       // each with scratch of its own
-  int64_t blocks;      // of tiles
-  bool share_panels;   // one block, whose panels the workers share out
-  int64_t block_tiles; // of the largest block
+  int64_t workers;      // how many blocks (or panels) are in progress at a time,
+                        // each with scratch of its own
+  int64_t blocks;       // of tiles
+  bool share_panels;    // one block, whose panels the workers share out
+  int64_t block_tiles;  // of the largest block
 
   // Strides of the scratch, in floats: of a tile in the transformed input, and
   // of a point in the transformed input and in the products. Points are never a
@@ -69,8 +69,7 @@ struct WinogradPlan {
 };
 
 // in, out: the first pixel. packed: from PackWinograd for plan.size.
-void RunWinograd(const WinogradPlan &plan, const float *in, const float *packed,
-                 const Epilogue &epilogue, float *out, float *scratch,
-                 ThreadPool *pool);
+void RunWinograd(const WinogradPlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
+                 float* scratch, ThreadPool* pool);
 
-} // namespace wherry::cpu
+}  // namespace wherry::cpu

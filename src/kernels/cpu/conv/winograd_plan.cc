@@ -20,22 +20,19 @@ constexpr int64_t kRowStep = 6;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-} // namespace
+}  // namespace
 
-WinogradPlan::WinogradPlan(const ConvShape &conv, WinogradSize tile_size,
-                           int threads)
-    : shape(conv), size(tile_size),
+WinogradPlan::WinogradPlan(const ConvShape& conv, WinogradSize tile_size, int threads)
+    : shape(conv),
+      size(tile_size),
       tiles_y(CeilDiv(conv.out_height(), static_cast<int64_t>(tile_size))),
       tiles_x(CeilDiv(conv.out_width(), static_cast<int64_t>(tile_size))),
       tiles(conv.batch * tiles_y * tiles_x),
       panels(PanelCount(conv.weight.out_channels)) {
   input_tile_stride = PaddedColumns(shape.in_channels()) + 16;
   const int64_t budget =
-      WinogradPackedSize(shape.weight, size) <= kCachedWeightFloats
-          ? kSmallBlockFloats
-          : kLargeBlockFloats;
-  const int64_t fitting =
-      budget / (points() * (input_tile_stride + kPanelWidth));
+      WinogradPackedSize(shape.weight, size) <= kCachedWeightFloats ? kSmallBlockFloats : kLargeBlockFloats;
+  const int64_t fitting = budget / (points() * (input_tile_stride + kPanelWidth));
   const int64_t wanted = std::max(kRowStep, fitting / kRowStep * kRowStep);
   blocks = CeilDiv(tiles, wanted);
   share_panels = false;
@@ -44,8 +41,7 @@ WinogradPlan::WinogradPlan(const ConvShape &conv, WinogradSize tile_size,
     // that. With few tiles in all, the threads share one block and split the
     // panels.
     share_panels = tiles < threads * 2 * kRowStep && panels >= threads;
-    blocks =
-        share_panels ? 1 : std::min(tiles, CeilDiv(blocks, threads) * threads);
+    blocks = share_panels ? 1 : std::min(tiles, CeilDiv(blocks, threads) * threads);
   }
   block_tiles = blocks > 0 ? CeilDiv(tiles, blocks) : 0;
   workers = std::min<int64_t>(threads, share_panels ? panels : blocks);
@@ -54,8 +50,7 @@ WinogradPlan::WinogradPlan(const ConvShape &conv, WinogradSize tile_size,
 }
 
 int64_t WinogradPlan::scratch_floats() const {
-  return points() * ((share_panels ? 1 : workers) * input_point_stride +
-                     workers * product_point_stride);
+  return points() * ((share_panels ? 1 : workers) * input_point_stride + workers * product_point_stride);
 }
 
-} // namespace wherry::cpu
+}  // namespace wherry::cpu

@@ -16,8 +16,7 @@ constexpr double kTolerance = 4e-6;
 std::vector<ConvCase> Cases() {
   std::vector<ConvCase> cases = {
       {"whole tiles", MakeConvShape(1, 16, 16, {64, 32, 3, 3, 1}, 1, 1)},
-      {"odd size and channels",
-       MakeConvShape(1, 13, 11, {37, 21, 3, 3, 1}, 1, 1)},
+      {"odd size and channels", MakeConvShape(1, 13, 11, {37, 21, 3, 3, 1}, 1, 1)},
       {"two panels, batch", MakeConvShape(3, 9, 10, {112, 40, 3, 3, 1}, 1, 1)},
       {"no padding", MakeConvShape(1, 11, 14, {16, 16, 3, 3, 1})},
       {"wide padding", MakeConvShape(1, 5, 6, {20, 24, 3, 3, 1}, 1, 4)},
@@ -25,8 +24,7 @@ std::vector<ConvCase> Cases() {
       {"one channel", MakeConvShape(1, 8, 9, {1, 1, 3, 3, 1}, 1, 1)},
       {"zero batch", MakeConvShape(0, 8, 8, {16, 16, 3, 3, 1}, 1, 1)},
       {"empty output", MakeConvShape(1, 2, 2, {16, 16, 3, 3, 1})},
-      {"few tiles, many panels",
-       MakeConvShape(1, 7, 7, {200, 96, 3, 3, 1}, 1, 1)},
+      {"few tiles, many panels", MakeConvShape(1, 7, 7, {200, 96, 3, 3, 1}, 1, 1)},
       {"many blocks", MakeConvShape(1, 50, 47, {70, 48, 3, 3, 1}, 1, 1)},
       {"deep", MakeConvShape(1, 10, 10, {64, 512, 3, 3, 1}, 1, 1)},
   };
@@ -39,43 +37,36 @@ std::vector<ConvCase> Cases() {
   return cases;
 }
 
-void Check(const ConvCase &c, WinogradSize size, Isa isa, int threads,
-           TestEpilogue which) {
-  SCOPED_TRACE(StrCat(c.name, " F", static_cast<int>(size), " ", IsaName(isa),
-                      " threads ", threads, " epilogue ",
+void Check(const ConvCase& c, WinogradSize size, Isa isa, int threads, TestEpilogue which) {
+  SCOPED_TRACE(StrCat(c.name, " F", static_cast<int>(size), " ", IsaName(isa), " threads ", threads, " epilogue ",
                       static_cast<int>(which)));
   ConvProblem problem(c.shape);
   const std::vector<double> expected = ReferenceConv(problem, which);
   ScopedIsa scoped(isa);
   ThreadPool pool(threads);
   AlignedFloats packed(WinogradPackedSize(c.shape.weight, size));
-  PackWinograd(c.shape.weight, size, problem.weight.data(), packed.data(),
-               &pool);
+  PackWinograd(c.shape.weight, size, problem.weight.data(), packed.data(), &pool);
   const WinogradPlan plan(c.shape, size, threads);
   AlignedFloats scratch(plan.scratch_floats());
-  RunWinograd(plan, problem.input.data(), packed.data(),
-              MakeEpilogue(problem, which), problem.output.data(),
+  RunWinograd(plan, problem.input.data(), packed.data(), MakeEpilogue(problem, which), problem.output.data(),
               scratch.data(), threads > 1 ? &pool : nullptr);
   EXPECT_LE(RelativeError(problem, expected), kTolerance);
 }
 
 TEST(Winograd, EveryShapeOnEveryIsa) {
-  for (const ConvCase &c : Cases()) {
+  for (const ConvCase& c : Cases()) {
     for (WinogradSize size : {WinogradSize::kF2, WinogradSize::kF4}) {
       for (Isa isa : TestIsas()) {
-        for (int threads : {1, 2})
-          Check(c, size, isa, threads, TestEpilogue::kBiasRelu);
+        for (int threads : {1, 2}) Check(c, size, isa, threads, TestEpilogue::kBiasRelu);
       }
     }
   }
 }
 
 TEST(Winograd, EveryEpilogue) {
-  const ConvCase c{"epilogue",
-                   MakeConvShape(1, 10, 7, {75, 18, 3, 3, 1}, 1, 1)};
+  const ConvCase c{"epilogue", MakeConvShape(1, 10, 7, {75, 18, 3, 3, 1}, 1, 1)};
   for (TestEpilogue which : kAllTestEpilogues) {
-    for (Isa isa : TestIsas())
-      Check(c, WinogradSize::kF4, isa, 2, which);
+    for (Isa isa : TestIsas()) Check(c, WinogradSize::kF4, isa, 2, which);
   }
 }
 
@@ -84,14 +75,11 @@ TEST(Winograd, ScratchFitsAPlanForMoreThreadsThanTilesRunWithoutThem) {
   ConvProblem problem(c.shape);
   const WinogradPlan plan(c.shape, WinogradSize::kF4, 16);
   AlignedFloats packed(WinogradPackedSize(c.shape.weight, WinogradSize::kF4));
-  PackWinograd(c.shape.weight, WinogradSize::kF4, problem.weight.data(),
-               packed.data(), nullptr);
+  PackWinograd(c.shape.weight, WinogradSize::kF4, problem.weight.data(), packed.data(), nullptr);
   AlignedFloats scratch(plan.scratch_floats());
-  RunWinograd(plan, problem.input.data(), packed.data(), Epilogue(),
-              problem.output.data(), scratch.data(), nullptr);
-  EXPECT_LE(RelativeError(problem, ReferenceConv(problem, TestEpilogue::kNone)),
-            kTolerance);
+  RunWinograd(plan, problem.input.data(), packed.data(), Epilogue(), problem.output.data(), scratch.data(), nullptr);
+  EXPECT_LE(RelativeError(problem, ReferenceConv(problem, TestEpilogue::kNone)), kTolerance);
 }
 
-} // namespace
-} // namespace wherry::cpu
+}  // namespace
+}  // namespace wherry::cpu
