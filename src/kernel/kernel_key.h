@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/dense_tensor.h"
+#include "core/promote.h"
 #include "wherry/tensor.h"
 #include "wherry/types.h"
 
@@ -33,8 +34,5 @@ KernelKeySet ParseKernelKeyByInputArgs(const Args&... args) {
   (set.Add(args), ...);
   return set;
 }
-
-// The type of a result that mixes a and b, as NumPy does for arrays; bf16 with f16 gives f32.
-DataType PromoteTypes(DataType a, DataType b);
 
 }  // namespace wherry
