@@ -1,0 +1,211 @@
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "kernels/cpu/simd/isa_test_util.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/simd/math_test.cc"
+#include "kernels/cpu/simd/foreach_isa.h"
+#include "kernels/cpu/simd/activation-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+namespace {
+
+// x and y have n floats; n is any size, so the partial loads and stores run as well.
+template <class Fn>
+HWY_INLINE void Map(Fn fn, const float* x, float* y, int64_t n) {
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const int64_t live = n - i < kLanes ? n - i : kLanes;
+    StoreN(fn(LoadN(x + i, live)), y + i, live);
+  }
+}
+
+struct ExpFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Exp(v); } };
+struct LogFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Log(v); } };
+struct TanhFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Tanh(v); } };
+struct ErfFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Erf(v); } };
+struct SigmoidFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Sigmoid(v); } };
+
+void MapExp(const float* x, float* y, int64_t n) { Map(ExpFn(), x, y, n); }
+void MapLog(const float* x, float* y, int64_t n) { Map(LogFn(), x, y, n); }
+void MapTanh(const float* x, float* y, int64_t n) { Map(TanhFn(), x, y, n); }
+void MapErf(const float* x, float* y, int64_t n) { Map(ErfFn(), x, y, n); }
+void MapSigmoid(const float* x, float* y, int64_t n) { Map(SigmoidFn(), x, y, n); }
+
+struct ActivationMap {
+  const Activation& activation;
+  const float* x;
+  float* y;
+  int64_t n;
+  template <ActivationKind kKind>
+  struct Fn {
+    FloatVec a, b;
+    HWY_INLINE FloatVec operator()(FloatVec v) const { return Activate<kKind>(v, a, b); }
+  };
+  template <ActivationKind kKind>
+  HWY_INLINE void Run() const {
+    Map(Fn<kKind>{Set(activation.a), Set(activation.b)}, x, y, n);
+  }
+};
+
+void MapActivation(const Activation& activation, const float* x, float* y, int64_t n) {
+  WithActivation(activation.kind, ActivationMap{activation, x, y, n});
+}
+
+}  // namespace
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace wherry::cpu {
+namespace {
+
+using MapFn = void (*)(const float*, float*, int64_t);
+
+// Distance between a result and the exact value in units of the exact value's last place (denormal spacing below).
+double UlpError(float got, double want) {
+  if (std::isnan(want)) return std::isnan(got) ? 0.0 : 1e9;
+  const float rounded = static_cast<float>(want);
+  if (std::isinf(rounded)) return got == rounded ? 0.0 : 1e9;
+  const float magnitude = std::fabs(rounded);
+  const double ulp = static_cast<double>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) - magnitude;
+  return std::fabs(got - want) / ulp;
+}
+
+// Every 2039th bit pattern (a prime, so that all exponents and signs are met), in blocks of an odd size.
+void CheckEverywhere(MapFn fn, const std::function<double(double)>& exact, double max_ulp) {
+  constexpr int kBlock = 37;
+  float x[kBlock];
+  float y[kBlock];
+  int filled = 0;
+  double worst = 0.0;
+  float worst_x = 0.0f;
+  for (uint64_t bits = 0; bits <= 0xFFFFFFFFu; bits += 2039) {
+    x[filled++] = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    if (filled < kBlock) continue;
+    fn(x, y, kBlock);
+    for (int i = 0; i < kBlock; ++i) {
+      const double error = UlpError(y[i], exact(x[i]));
+      if (error > worst) {
+        worst = error;
+        worst_x = x[i];
+      }
+    }
+    filled = 0;
+  }
+  EXPECT_LE(worst, max_ulp) << "at " << worst_x;
+}
+
+TEST(Math, ExpWithin2Ulp) {
+  ForEachIsa([] { CheckEverywhere(WHERRY_ISA_CALL(MapExp), [](double x) { return std::exp(x); }, 2.0); });
+}
+
+TEST(Math, LogWithin2Ulp) {
+  ForEachIsa([] { CheckEverywhere(WHERRY_ISA_CALL(MapLog), [](double x) { return std::log(x); }, 2.0); });
+}
+
+TEST(Math, TanhWithin3Ulp) {
+  ForEachIsa([] { CheckEverywhere(WHERRY_ISA_CALL(MapTanh), [](double x) { return std::tanh(x); }, 3.0); });
+}
+
+TEST(Math, ErfWithin3Ulp) {
+  ForEachIsa([] { CheckEverywhere(WHERRY_ISA_CALL(MapErf), [](double x) { return std::erf(x); }, 3.0); });
+}
+
+TEST(Math, SigmoidWithin3Ulp) {
+  const auto exact = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
+  ForEachIsa([&] { CheckEverywhere(WHERRY_ISA_CALL(MapSigmoid), exact, 3.0); });
+}
+
+TEST(Math, SpecialValues) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float x[] = {inf, -inf, nan, 0.0f, -0.0f};
+  float y[5];
+  ForEachIsa([&] {
+    WHERRY_ISA_CALL(MapExp)(x, y, 5);
+    EXPECT_EQ(y[0], inf);
+    EXPECT_EQ(y[1], 0.0f);
+    EXPECT_TRUE(std::isnan(y[2]));
+    EXPECT_EQ(y[3], 1.0f);
+    WHERRY_ISA_CALL(MapLog)(x, y, 5);
+    EXPECT_EQ(y[0], inf);
+    EXPECT_TRUE(std::isnan(y[1]));
+    EXPECT_TRUE(std::isnan(y[2]));
+    EXPECT_EQ(y[3], -inf);
+    EXPECT_EQ(y[4], -inf);
+    WHERRY_ISA_CALL(MapTanh)(x, y, 5);
+    EXPECT_EQ(y[0], 1.0f);
+    EXPECT_EQ(y[1], -1.0f);
+    EXPECT_TRUE(std::isnan(y[2]));
+    WHERRY_ISA_CALL(MapErf)(x, y, 5);
+    EXPECT_EQ(y[0], 1.0f);
+    EXPECT_EQ(y[1], -1.0f);
+    EXPECT_TRUE(std::isnan(y[2]));
+    WHERRY_ISA_CALL(MapSigmoid)(x, y, 5);
+    EXPECT_EQ(y[0], 1.0f);
+    EXPECT_EQ(y[1], 0.0f);
+    EXPECT_TRUE(std::isnan(y[2]));
+    EXPECT_EQ(y[3], 0.5f);
+  });
+}
+
+double Exact(const Activation& activation, double x) {
+  const double a = activation.a;
+  const double b = activation.b;
+  const auto clip = [](double v, double lo, double hi) { return std::fmin(hi, std::fmax(v, lo)); };
+  switch (activation.kind) {
+    case ActivationKind::kNone: return x;
+    case ActivationKind::kRelu: return x > 0 ? x : 0.0;
+    case ActivationKind::kClip: return clip(x, a, b);
+    case ActivationKind::kLeakyRelu: return x < 0 ? a * x : x;
+    case ActivationKind::kSigmoid: return 1.0 / (1.0 + std::exp(-x));
+    case ActivationKind::kTanh: return std::tanh(x);
+    case ActivationKind::kHardSigmoid: return clip(a * x + b, 0.0, 1.0);
+    case ActivationKind::kHardSwish: return x * clip(x / 6 + 0.5, 0.0, 1.0);
+    case ActivationKind::kSwish: return x / (1.0 + std::exp(-a * x));
+    case ActivationKind::kGelu: return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case ActivationKind::kGeluTanh: {
+      const double u = 0.7978845608028654 * (x + 0.044715 * x * x * x);
+      return 0.5 * x * (1.0 + std::tanh(u));
+    }
+    case ActivationKind::kElu: return x < 0 ? a * std::expm1(x) : x;
+  }
+  return 0.0;
+}
+
+TEST(Activation, MatchesDouble) {
+  const Activation all[] = {
+      {ActivationKind::kNone},           {ActivationKind::kRelu},
+      {ActivationKind::kClip, -1.5f, 6}, {ActivationKind::kLeakyRelu, 0.01f},
+      {ActivationKind::kSigmoid},        {ActivationKind::kTanh},
+      {ActivationKind::kHardSigmoid, 0.2f, 0.5f}, {ActivationKind::kHardSwish},
+      {ActivationKind::kSwish, 1.0f},    {ActivationKind::kGelu},
+      {ActivationKind::kGeluTanh},       {ActivationKind::kElu, 0.7f},
+  };
+  constexpr int kCount = 4003;
+  float x[kCount];
+  float y[kCount];
+  for (int i = 0; i < kCount; ++i) x[i] = 12.0f * static_cast<float>(i - kCount / 2) / (kCount / 2);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  ForEachIsa([&] {
+    for (const Activation& activation : all) {
+      SCOPED_TRACE(static_cast<int>(activation.kind));
+      WHERRY_ISA_CALL(MapActivation)(activation, x, y, kCount);
+      for (int i = 0; i < kCount; ++i) {
+        const double want = Exact(activation, x[i]);
+        // GELU's left tail is a difference of nearly equal numbers: absolute, as in every framework.
+        ASSERT_NEAR(y[i], want, 3e-7 * std::fmax(1.0, std::fabs(want))) << "x = " << x[i];
+      }
+      WHERRY_ISA_CALL(MapActivation)(activation, &nan, y, 1);
+      EXPECT_TRUE(std::isnan(y[0]));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace wherry::cpu
+#endif  // HWY_ONCE
