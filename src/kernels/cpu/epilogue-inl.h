@@ -13,13 +13,14 @@ HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
 // Rows that lie `out_stride` apart, the usual Rows argument of StoreTile. A kernel whose rows are scattered (grouped
-// pixels) passes its own struct with the same three functions.
+// pixels) passes its own struct with the same two functions.
 struct StridedRows {
   float* out;  // row 0, column 0 of the whole output
   int64_t out_stride;
-  int64_t row0;  // the tile's first row
+  int64_t row0;           // the tile's first row
+  int64_t epilogue_row0;  // what the epilogue calls row 0 of `out`
   HWY_INLINE float* Out(int r) const { return out + (row0 + r) * out_stride; }
-  HWY_INLINE int64_t Row(int r) const { return row0 + r; }  // the row of an added operand
+  HWY_INLINE int64_t Row(int r) const { return epilogue_row0 + row0 + r; }  // the row of an added operand
 };
 
 // Stores acc (MR rows of NV vectors) at columns [col, col + cols) of the rows. cols <= NV * kLanes; fewer cost a detour

@@ -9,6 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/epilogue.cc"
 #include "kernels/cpu/simd/foreach_isa.h"
+
 #include "kernels/cpu/simd/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -72,12 +73,8 @@ void ApplyEpilogueImpl(const Epilogue& epilogue, const float* tile, int64_t tile
         const EpilogueStep& step = epilogue.step(i);
         float* const target = i + 1 == count ? row_out : buffer;
         switch (step.kind) {
-          case EpilogueStep::Kind::kScale:
-            RunRow(ScaleRow{step.data + col0 + c0}, in, target, n);
-            break;
-          case EpilogueStep::Kind::kBias:
-            RunRow(AddRow{step.data + col0 + c0}, in, target, n);
-            break;
+          case EpilogueStep::Kind::kScale: RunRow(ScaleRow{step.data + col0 + c0}, in, target, n); break;
+          case EpilogueStep::Kind::kBias: RunRow(AddRow{step.data + col0 + c0}, in, target, n); break;
           case EpilogueStep::Kind::kAdd:
             RunRow(AddRow{step.data + (row0 + r) * step.row_stride + col0 + c0}, in, target, n);
             break;

@@ -2,7 +2,8 @@
 // applied in the order in which they were added.
 //
 // "Column" is the output channel and "row" everything else (a GEMM row, an NHWC pixel). Common sequences have a form of
-// their own that kernels apply in registers (epilogue-inl.h); every other one runs over the finished tile while it is in L1.
+// their own that kernels apply in registers (epilogue-inl.h); every other one runs over the finished tile while it is
+// in L1.
 #pragma once
 
 #include <array>
@@ -22,17 +23,17 @@ struct EpilogueStep {
 };
 
 enum class EpilogueForm : uint8_t {
-  kNone,           // store the accumulator
+  kNone,  // store the accumulator
   kBias,
-  kBiasClip,       // bias, then clamp; relu is clamp(0, inf)
-  kBiasAddClip,    // bias, residual, clamp (-inf, inf if there is no activation)
+  kBiasClip,     // bias, then clamp; relu is clamp(0, inf)
+  kBiasAddClip,  // bias, residual, clamp (-inf, inf if there is no activation)
   kBiasHardSwish,
   kGeneral,
 };
 
-// A value type without ownership: the operands must outlive the kernel call. Per-column operands are read for exactly the
-// output's columns; nothing is read past an operand's end and no alignment is assumed. The added operand may be the output
-// itself (same address, same stride): every kernel reads an element of it before it stores that element.
+// A value type without ownership: the operands must outlive the kernel call. Per-column operands are read for exactly
+// the output's columns; nothing is read past an operand's end and no alignment is assumed. The added operand may be the
+// output itself (same address, same stride): every kernel reads an element of it before it stores that element.
 class Epilogue {
  public:
   static constexpr int kMaxSteps = 4;

@@ -8,8 +8,8 @@ namespace wherry::cpu {
 enum class ActivationKind : uint8_t {
   kNone,
   kRelu,
-  kClip,         // min(max(x, a), b)
-  kLeakyRelu,    // x < 0 ? a x : x
+  kClip,       // min(max(x, a), b)
+  kLeakyRelu,  // x < 0 ? a x : x
   kSigmoid,
   kTanh,
   kHardSigmoid,  // min(max(a x + b, 0), 1)

@@ -1,8 +1,10 @@
-// Compiles the including file once per instruction set. Before it: #undef and #define HWY_TARGET_INCLUDE as the including
-// file's own path below src/. After it: simd-inl.h and other -inl.h files, then the bodies, then `#if HWY_ONCE`.
+// Compiles the including file once per instruction set. Before it: #undef and #define HWY_TARGET_INCLUDE as the
+// including file's own path below src/. After it: an empty line (or clang-format sorts), simd-inl.h and other -inl.h
+// files, the bodies, and `#if HWY_ONCE`.
 //
-// Bodies stand in an anonymous namespace inside `namespace wherry::cpu::HWY_NAMESPACE`, between HWY_BEFORE_NAMESPACE() and
-// HWY_AFTER_NAMESPACE(). Lambdas do not get the target attributes from clang: use structs with a templated call instead.
+// Bodies stand in an anonymous namespace inside `namespace wherry::cpu::HWY_NAMESPACE`, between HWY_BEFORE_NAMESPACE()
+// and HWY_AFTER_NAMESPACE(). Lambdas do not get the target attributes from clang: use structs with a templated call
+// instead.
 //
 // No include guard: that is the mechanism.
 

@@ -28,8 +28,8 @@ bool CpuKernelsSupported();
 // CpuKernelsSupported().
 Isa BestIsa();
 
-// What kernels that are called from this thread use: BestIsa(), unless a ScopedIsa is alive on this thread. Kernels choose
-// on the thread that calls them and hand the choice to their chunks, so it holds inside the pool as well.
+// What kernels that are called from this thread use: BestIsa(), unless a ScopedIsa is alive on this thread. Kernels
+// choose on the thread that calls them and hand the choice to their chunks, so it holds inside the pool as well.
 Isa ActiveIsa();
 
 // Forces an instruction set for calls from this thread while it lives. Tests run every body with it. `isa` must not be
@@ -49,18 +49,22 @@ class ScopedIsa {
 template <typename T>
 struct IsaTable {
   T entries[kIsaCount];
-  T Active() const { return entries[static_cast<int>(ActiveIsa())]; }
+  T Active() const { return Of(ActiveIsa()); }
+  constexpr T Of(Isa isa) const { return entries[static_cast<int>(isa)]; }
 };
 
 }  // namespace wherry::cpu
 
 // The table of NAME over the per-instruction-set namespaces. NAME may be a function or a constexpr object; use it below
 // `#if HWY_ONCE`, in namespace wherry::cpu.
-#define WHERRY_ISA_TABLE(NAME)                  \
+#define WHERRY_ISA_TABLE(NAME)                       \
   ::wherry::cpu::IsaTable<decltype(&N_SSE4::NAME)> { \
-    { &N_SSE4::NAME, &N_AVX2::NAME, &N_AVX3::NAME } \
+    { &N_SSE4::NAME, &N_AVX2::NAME, &N_AVX3::NAME }  \
   }
 
 // Evaluates to the function NAME of the active instruction set.
-#define WHERRY_ISA_CALL(NAME) \
-  ([]() { static constexpr auto kTable = WHERRY_ISA_TABLE(NAME); return kTable.Active(); }())
+#define WHERRY_ISA_CALL(NAME)                              \
+  ([]() {                                                  \
+    static constexpr auto kTable = WHERRY_ISA_TABLE(NAME); \
+    return kTable.Active();                                \
+  }())

@@ -1,7 +1,8 @@
 // exp, log, tanh, erf, sigmoid on float vectors. Per-instruction-set header: the guard toggles.
 //
 // The polynomials are our own fits (iteratively reweighted least squares on Chebyshev nodes in double, then rounded to
-// float). math_test.cc measures every function over the whole range on every instruction set and holds the bounds below.
+// float). math_test.cc measures every function over the whole range on every instruction set and holds the bounds
+// below.
 #if defined(WHERRY_KERNELS_CPU_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WHERRY_KERNELS_CPU_SIMD_MATH_INL_H_
 #undef WHERRY_KERNELS_CPU_SIMD_MATH_INL_H_

@@ -8,6 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/simd/math_test.cc"
 #include "kernels/cpu/simd/foreach_isa.h"
+
 #include "kernels/cpu/simd/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,11 +24,21 @@ HWY_INLINE void Map(Fn fn, const float* x, float* y, int64_t n) {
   }
 }
 
-struct ExpFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Exp(v); } };
-struct LogFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Log(v); } };
-struct TanhFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Tanh(v); } };
-struct ErfFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Erf(v); } };
-struct SigmoidFn { HWY_INLINE FloatVec operator()(FloatVec v) const { return Sigmoid(v); } };
+struct ExpFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Exp(v); }
+};
+struct LogFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Log(v); }
+};
+struct TanhFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Tanh(v); }
+};
+struct ErfFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Erf(v); }
+};
+struct SigmoidFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Sigmoid(v); }
+};
 
 void MapExp(const float* x, float* y, int64_t n) { Map(ExpFn(), x, y, n); }
 void MapLog(const float* x, float* y, int64_t n) { Map(LogFn(), x, y, n); }
@@ -100,19 +111,31 @@ void CheckEverywhere(MapFn fn, const std::function<double(double)>& exact, doubl
 }
 
 TEST(Math, ExpWithin2Ulp) {
-  ForEachIsa([] { CheckEverywhere(WHERRY_ISA_CALL(MapExp), [](double x) { return std::exp(x); }, 2.0); });
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapExp), [](double x) { return std::exp(x); }, 2.0);
+  });
 }
 
 TEST(Math, LogWithin2Ulp) {
-  ForEachIsa([] { CheckEverywhere(WHERRY_ISA_CALL(MapLog), [](double x) { return std::log(x); }, 2.0); });
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapLog), [](double x) { return std::log(x); }, 2.0);
+  });
 }
 
 TEST(Math, TanhWithin3Ulp) {
-  ForEachIsa([] { CheckEverywhere(WHERRY_ISA_CALL(MapTanh), [](double x) { return std::tanh(x); }, 3.0); });
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapTanh), [](double x) { return std::tanh(x); }, 3.0);
+  });
 }
 
 TEST(Math, ErfWithin3Ulp) {
-  ForEachIsa([] { CheckEverywhere(WHERRY_ISA_CALL(MapErf), [](double x) { return std::erf(x); }, 3.0); });
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapErf), [](double x) { return std::erf(x); }, 3.0);
+  });
 }
 
 TEST(Math, SigmoidWithin3Ulp) {
@@ -179,12 +202,18 @@ double Exact(const Activation& activation, double x) {
 
 TEST(Activation, MatchesDouble) {
   const Activation all[] = {
-      {ActivationKind::kNone},           {ActivationKind::kRelu},
-      {ActivationKind::kClip, -1.5f, 6}, {ActivationKind::kLeakyRelu, 0.01f},
-      {ActivationKind::kSigmoid},        {ActivationKind::kTanh},
-      {ActivationKind::kHardSigmoid, 0.2f, 0.5f}, {ActivationKind::kHardSwish},
-      {ActivationKind::kSwish, 1.0f},    {ActivationKind::kGelu},
-      {ActivationKind::kGeluTanh},       {ActivationKind::kElu, 0.7f},
+      {ActivationKind::kNone},
+      {ActivationKind::kRelu},
+      {ActivationKind::kClip, -1.5f, 6},
+      {ActivationKind::kLeakyRelu, 0.01f},
+      {ActivationKind::kSigmoid},
+      {ActivationKind::kTanh},
+      {ActivationKind::kHardSigmoid, 0.2f, 0.5f},
+      {ActivationKind::kHardSwish},
+      {ActivationKind::kSwish, 1.0f},
+      {ActivationKind::kGelu},
+      {ActivationKind::kGeluTanh},
+      {ActivationKind::kElu, 0.7f},
   };
   constexpr int kCount = 4003;
   float x[kCount];

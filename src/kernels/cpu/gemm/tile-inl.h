@@ -1,0 +1,92 @@
+// The GEMM micro-kernel: a tile of up to 6 rows and one vector group of a panel, the whole of K in registers.
+// Per-instruction-set header: the guard toggles.
+#if defined(WHERRY_KERNELS_CPU_GEMM_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WHERRY_KERNELS_CPU_GEMM_TILE_INL_H_
+#undef WHERRY_KERNELS_CPU_GEMM_TILE_INL_H_
+#else
+#define WHERRY_KERNELS_CPU_GEMM_TILE_INL_H_
+#endif
+
+#include "kernels/cpu/epilogue-inl.h"
+#include "kernels/cpu/gemm/gemm_call.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+
+// Vectors side by side in a tile of MR rows. AVX-512 has 32 registers: 6 x 4 accumulators, 4 of B, a broadcast. The
+// others have 16: 6 x 2, 2, and a broadcast. Measured against 8x48, 8x32, 12x32, 14x32 and 28x16 (AVX-512) and 4x24,
+// 3x32 (AVX2): never behind, and its few rows do not alias in L1 when the row stride is a power of two. One or two rows
+// are bound by the memory that B comes from, so they take wide tiles, which read it in order: at 1x768x3072 and AVX2,
+// quarter panels ran at 0.7 of oneDNN.
+template <int MR>
+constexpr int TileVectors() {
+#if HWY_TARGET == HWY_AVX3
+  return 4;
+#else
+  return MR == 1 ? 8 : MR == 2 ? 4 : 2;
+#endif
+}
+
+// Rows [row0, row0 + MR) times the NV * kLanes columns of b (rows of b are b_stride floats apart), stored at column
+// col.
+template <int MR, int NV>
+HWY_NOINLINE void GemmTile(const GemmCall& call, const float* b, int64_t b_stride, int64_t row0, int64_t col,
+                           int64_t cols) {
+  FloatVec acc[MR][NV];
+  WHERRY_UNROLL
+  for (int r = 0; r < MR; ++r) {
+    WHERRY_UNROLL
+    for (int j = 0; j < NV; ++j) acc[r][j] = Zero();
+  }
+  const int64_t a_row = call.a.row_stride;
+  const int64_t a_col = call.a.col_stride;
+  const float* a = call.a.data + row0 * a_row;
+  for (int64_t k = call.k; k > 0; --k) {
+    FloatVec bv[NV];
+    WHERRY_UNROLL
+    for (int j = 0; j < NV; ++j) bv[j] = Load(b + j * kLanes);
+    WHERRY_UNROLL
+    for (int r = 0; r < MR; ++r) {
+      const FloatVec av = Set(a[r * a_row]);
+      WHERRY_UNROLL
+      for (int j = 0; j < NV; ++j) acc[r][j] = hn::MulAdd(av, bv[j], acc[r][j]);
+    }
+    a += a_col;
+    b += b_stride;
+  }
+  StoreTile(acc, *call.epilogue, StridedRows{call.c, call.c_stride, row0, call.epilogue_row0}, col, cols);
+}
+
+// cols > 0 columns from b's first on, at most TileVectors<MR>() vectors; b must have whole vectors, c has only cols.
+template <int MR>
+HWY_INLINE void GemmTileColumns(const GemmCall& call, const float* b, int64_t b_stride, int64_t row0, int64_t col,
+                                int64_t cols) {
+  constexpr int kMax = TileVectors<MR>();
+  const int64_t vectors = (cols + kLanes - 1) / kLanes;
+  if (vectors == 1) return GemmTile<MR, 1>(call, b, b_stride, row0, col, cols);
+  if constexpr (kMax > 2) {
+    if (vectors == 2) return GemmTile<MR, 2>(call, b, b_stride, row0, col, cols);
+    if (vectors == 3) return GemmTile<MR, 3>(call, b, b_stride, row0, col, cols);
+  }
+  GemmTile<MR, kMax>(call, b, b_stride, row0, col, cols);
+}
+
+// MR rows through panels [panel_begin, panel_end).
+template <int MR>
+HWY_INLINE void GemmRows(const GemmCall& call, int64_t row0, int64_t panel_begin, int64_t panel_end) {
+  constexpr int64_t kStep = TileVectors<MR>() * kLanes;
+  for (int64_t p = panel_begin; p < panel_end; ++p) {
+    const bool is_last = p + 1 == call.b.count;
+    const float* const panel = is_last ? call.b.last : call.b.data + p * call.b.panel_stride;
+    const int64_t stride = is_last ? call.b.last_row_stride : call.b.row_stride;
+    const int64_t cols = std::min(call.n - p * kPanelWidth, kPanelWidth);
+    for (int64_t j = 0; j < cols; j += kStep) {
+      GemmTileColumns<MR>(call, panel + j, stride, row0, p * kPanelWidth + j, std::min(kStep, cols - j));
+    }
+  }
+}
+
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
