@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wherry/scalar.h"
@@ -16,7 +18,8 @@ class DenseTensor;
 
 // A shared handle: copies refer to the same data. Not thread-safe for writing; reading from several threads is fine.
 // Shapes are in logical order; host data read or written through this class is plain (row-major).
-// A default-constructed Tensor is undefined: only Resize, mutable_data, ShareExternalMemory, CopyFromCpu and set_impl are allowed.
+// A default-constructed Tensor is undefined: only Resize, mutable_data, ShareExternalMemory, CopyFromCpu and set_impl
+// are allowed.
 class Tensor {
  public:
   Tensor() = default;
@@ -42,17 +45,20 @@ class Tensor {
   int64_t numel() const { return shape().numel(); }
   size_t nbytes() const;
 
-  // Sets the shape; the data is kept only while its size in bytes does not grow.
+  // Sets the shape; the data is kept (in plain order) while the new shape fits its memory, else dropped.
   void Resize(const Shape& shape);
   void Resize(const std::vector<int64_t>& shape) { Resize(Shape(shape)); }
+  void Resize(std::initializer_list<int64_t> shape) { Resize(Shape(shape)); }  // Resize({1, 3, 48, 320})
 
-  // Host pointer to numel() elements, 64-byte aligned unless it is the user's memory. Error(kInvalidArgument) if the type is
-  // another one or the data does not lie on the host.
+  // Host pointer to numel() elements, 64-byte aligned unless it is the user's memory. Error(kInvalidArgument) if the
+  // type is another one, there is no data, it does not lie on the host or is not in plain order (CopyTo(Target::kHost)
+  // makes it so).
   template <typename T>
   const T* data() const {
     return static_cast<const T*>(RawData(DataTypeOf<T>()));
   }
-  // Host pointer to write to; allocates when there is no data of that type and size.
+  // Host pointer to write to; allocates when there is no data of that type and size. Data of that type that lies on a
+  // device or in another layout is brought to the host in plain order.
   template <typename T>
   T* mutable_data() {
     return static_cast<T*>(MutableRawData(DataTypeOf<T>()));
@@ -60,10 +66,13 @@ class Tensor {
   const void* raw_data() const { return RawData(DataType::kAny); }
   void* mutable_raw_data(DataType dtype) { return MutableRawData(dtype); }
 
-  // Uses `bytes` bytes of the caller's memory without a copy. The caller keeps it alive and unchanged in place while any handle
-  // uses it, or gives a `release` that is called when the last one is gone. It may be unaligned; it is never read past its end.
+  // Uses `bytes` bytes of the caller's memory without a copy. The caller keeps it alive and unchanged in place while
+  // any handle uses it, or gives a `release` that is called when the last one is gone. It may be unaligned; it is never
+  // read past its end. The present shape must fit (kInvalidArgument); an undefined tensor becomes one-dimensional.
+  // Strings cannot be shared.
   void ShareExternalMemory(void* data, size_t bytes, DataType dtype, std::function<void()> release = nullptr);
 
+  // Whole tensor, numel() elements of type T in plain order; CopyFromCpu makes the tensor one of that type on the host.
   template <typename T>
   void CopyFromCpu(const T* data) {
     CopyBytesFrom(data, DataTypeOf<T>());

@@ -1,5 +1,5 @@
-// The vocabulary of the engine: where a kernel runs (Target), what an element is (DataType), how a tensor lies in memory
-// (DataLayout), the three together (Place), and the concrete shape of a tensor (Shape).
+// The vocabulary of the engine: where a kernel runs (Target), what an element is (DataType), how a tensor lies in
+// memory (DataLayout), the three together (Place), and the concrete shape of a tensor (Shape).
 #pragma once
 
 #include <array>
@@ -41,10 +41,12 @@ enum class DataType : uint8_t {
   kFP8E5M2,
 };
 
-// kNCHW is the plain row-major order of the logical dimensions, whatever their number; kNHWC stores axis 1 (channels) last.
+// kNCHW is the plain row-major order of the logical dimensions, whatever their number; kNHWC stores axis 1 (channels)
+// last.
 enum class DataLayout : uint8_t { kUndefined, kAny, kNCHW, kNHWC };
 
-// Lower-case names: "x86", "f32", "nchw". Parse throws Error(kInvalidArgument) that lists the names.
+// Lower-case names: "x86", "f32", "nchw". Parse also takes the long forms ("float32", "float", "int64", "bfloat16") and
+// "cpu" for the machine's own target; anything else is an Error(kInvalidArgument) that lists the names.
 const char* ToString(Target target) noexcept;
 const char* ToString(DataType dtype) noexcept;
 const char* ToString(DataLayout layout) noexcept;
@@ -64,8 +66,8 @@ Target NativeTarget() noexcept;
 template <typename T>
 constexpr DataType DataTypeOf();
 
-// A kernel's key, and what a user allows: target, element type and layout. KernelKey is another name for the same type, and its
-// order {target, layout, dtype} works too.
+// A kernel's key, and what a user allows: target, element type and layout. KernelKey is another name for the same type,
+// and its order {target, layout, dtype} works too.
 class Place {
  public:
   constexpr Place() = default;
@@ -101,11 +103,12 @@ class Place {
 };
 using KernelKey = Place;
 
-// Parses "x86:float:nchw" or any prefix of it; "x86" means {x86, f32, nchw}. Throws Error(kInvalidArgument).
+// Parses "x86:float:nchw" or any prefix of it, also with slashes; "x86" means {x86, f32, nchw}. Throws
+// Error(kInvalidArgument).
 Place ParsePlace(std::string_view text);
 
-// Dimensions of a tensor in logical order (NCHW for images), all known and >= 0. Rank 0 is a scalar. Never allocates: more than
-// kMaxRank dimensions is an Error(kUnsupported). Value type.
+// Dimensions of a tensor in logical order (NCHW for images), all known and >= 0. Rank 0 is a scalar. Never allocates:
+// more than kMaxRank dimensions is an Error(kUnsupported). Value type.
 class Shape {
  public:
   static constexpr int kMaxRank = 12;
@@ -125,9 +128,10 @@ class Shape {
   void push_back(int64_t dim);
   std::vector<int64_t> vector() const { return std::vector<int64_t>(begin(), end()); }
 
-  // Product of the dimensions (1 for a scalar). Throws Error(kOutOfRange) when it does not fit 63 bits or a dimension is negative.
+  // Product of the dimensions (1 for a scalar, 0 if any is 0). Throws Error(kOutOfRange) when it does not fit 63 bits
+  // or a dimension is negative.
   int64_t numel() const;
-  // Product of dimensions [first, last).
+  // Product of dimensions [first, last); 0 <= first <= last <= rank.
   int64_t numel(int first, int last) const;
   std::string DebugString() const;  // "[1,3,48,192]"
 
@@ -162,10 +166,10 @@ struct BFloat16 {
 namespace internal {
 template <typename T>
 struct DataTypeOfImpl;
-#define WHERRY_DATA_TYPE_OF(type, value)                   \
-  template <>                                              \
-  struct DataTypeOfImpl<type> {                            \
-    static constexpr DataType kValue = DataType::value;    \
+#define WHERRY_DATA_TYPE_OF(type, value)                \
+  template <>                                           \
+  struct DataTypeOfImpl<type> {                         \
+    static constexpr DataType kValue = DataType::value; \
   };
 WHERRY_DATA_TYPE_OF(bool, kBool)
 WHERRY_DATA_TYPE_OF(int8_t, kInt8)
@@ -180,6 +184,7 @@ WHERRY_DATA_TYPE_OF(Float16, kFP16)
 WHERRY_DATA_TYPE_OF(BFloat16, kBF16)
 WHERRY_DATA_TYPE_OF(float, kFloat)
 WHERRY_DATA_TYPE_OF(double, kFP64)
+WHERRY_DATA_TYPE_OF(std::string, kString)
 #undef WHERRY_DATA_TYPE_OF
 }  // namespace internal
 

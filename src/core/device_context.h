@@ -19,13 +19,14 @@ class DeviceContext {
   DeviceContext& operator=(const DeviceContext&) = delete;
 
   virtual Target target() const = 0;
-  // The context that kernels are given. Another one only for a context that lends another name to it (CUDADeviceContext of compat.h).
+  // The context that kernels are given. Another one only for a context that lends another name to it (CUDADeviceContext
+  // of compat.h).
   virtual DeviceContext& implementation() { return *this; }
   virtual Allocator& allocator() = 0;
   // Blocks until all work given to the device has ended; errors of that work are thrown here.
   virtual void Synchronize() {}
-  // Copies between the host and this device's memory (any direction that involves this device, or within it). Metas must agree
-  // but for layout on the host side. Blocks.
+  // Copies between the host and this device's memory (any direction that involves this device, or within it). Metas
+  // must agree but for layout on the host side. Blocks.
   virtual void Copy(const DenseTensor& from, DenseTensor* to) = 0;
 
  protected:

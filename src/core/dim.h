@@ -19,7 +19,8 @@ class SymbolTable;
 struct SymExpr;  // a node owned by a SymbolTable; equal expressions are the same node
 
 // Value type of 16 bytes. A symbolic Dim stays valid as long as the SymbolTable it came from. The default is 0.
-// Arithmetic on known numbers is plain (overflow: Error(kOutOfRange)); with a symbol the result is simplified and hash-consed, so
+// Arithmetic on known numbers is plain (overflow: Error(kOutOfRange)); with a symbol the result is simplified and
+// hash-consed, so
 // == on Dims means "provably equal". Mixing two tables is a bug.
 class Dim {
  public:
@@ -49,8 +50,8 @@ Dim CeilDiv(const Dim& a, const Dim& b);
 Dim Mod(const Dim& a, const Dim& b);  // sign of b, as Python
 Dim Max(const Dim& a, const Dim& b);
 Dim Min(const Dim& a, const Dim& b);
-// The dimension of two broadcast operands: equal, or one of them 1; symbolic ones that cannot be told apart give a Broadcast(a, b)
-// expression. Known and incompatible: nullopt.
+// The dimension of two broadcast operands: equal, or one of them 1; symbolic ones that cannot be told apart give a
+// Broadcast(a, b) expression. Known and incompatible: nullopt.
 std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b);
 // a / b when it provably divides (2*N*C / C), else nullopt. Used by reshape's -1.
 std::optional<Dim> ExactDiv(const Dim& a, const Dim& b);

@@ -62,8 +62,8 @@ DataType PromoteTypes(DataType a, DataType b) {
   if (a == DataType::kUndefined) return b;
   Kind kind_a = KindOf(a);
   Kind kind_b = KindOf(b);
-  WHERRY_ENFORCE(kind_a != Kind::kOther && kind_b != Kind::kOther, kInvalidArgument, "no data type holds both ", ToString(a), " and ",
-                 ToString(b));
+  WHERRY_ENFORCE(kind_a != Kind::kOther && kind_b != Kind::kOther, kInvalidArgument, "no data type holds both ",
+                 ToString(a), " and ", ToString(b));
   if (kind_a > kind_b) {
     std::swap(a, b);
     std::swap(kind_a, kind_b);

@@ -17,14 +17,28 @@ TEST(Promote, AsNumPy) {
     D a, b, expected;
   };
   const std::vector<Row> rows = {
-      {D::kBool, D::kInt8, D::kInt8},       {D::kBool, D::kFP16, D::kFP16},       {D::kInt8, D::kUInt8, D::kInt16},
-      {D::kInt16, D::kUInt8, D::kInt16},    {D::kInt32, D::kUInt32, D::kInt64},   {D::kInt64, D::kUInt32, D::kInt64},
-      {D::kInt8, D::kUInt64, D::kFP64},     {D::kUInt8, D::kUInt32, D::kUInt32},  {D::kInt8, D::kInt64, D::kInt64},
-      {D::kFP16, D::kInt8, D::kFP16},       {D::kFP16, D::kInt16, D::kFloat},     {D::kFP16, D::kInt32, D::kFP64},
-      {D::kFloat, D::kInt16, D::kFloat},    {D::kFloat, D::kInt32, D::kFP64},     {D::kFloat, D::kInt64, D::kFP64},
-      {D::kFP16, D::kFloat, D::kFloat},     {D::kFloat, D::kFP64, D::kFP64},      {D::kComplex64, D::kFloat, D::kComplex64},
-      {D::kComplex64, D::kFP64, D::kComplex128}, {D::kComplex64, D::kInt32, D::kComplex128},
-      {D::kComplex64, D::kInt16, D::kComplex64}, {D::kComplex64, D::kComplex128, D::kComplex128},
+      {D::kBool, D::kInt8, D::kInt8},
+      {D::kBool, D::kFP16, D::kFP16},
+      {D::kInt8, D::kUInt8, D::kInt16},
+      {D::kInt16, D::kUInt8, D::kInt16},
+      {D::kInt32, D::kUInt32, D::kInt64},
+      {D::kInt64, D::kUInt32, D::kInt64},
+      {D::kInt8, D::kUInt64, D::kFP64},
+      {D::kUInt8, D::kUInt32, D::kUInt32},
+      {D::kInt8, D::kInt64, D::kInt64},
+      {D::kFP16, D::kInt8, D::kFP16},
+      {D::kFP16, D::kInt16, D::kFloat},
+      {D::kFP16, D::kInt32, D::kFP64},
+      {D::kFloat, D::kInt16, D::kFloat},
+      {D::kFloat, D::kInt32, D::kFP64},
+      {D::kFloat, D::kInt64, D::kFP64},
+      {D::kFP16, D::kFloat, D::kFloat},
+      {D::kFloat, D::kFP64, D::kFP64},
+      {D::kComplex64, D::kFloat, D::kComplex64},
+      {D::kComplex64, D::kFP64, D::kComplex128},
+      {D::kComplex64, D::kInt32, D::kComplex128},
+      {D::kComplex64, D::kInt16, D::kComplex64},
+      {D::kComplex64, D::kComplex128, D::kComplex128},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(PromoteTypes(row.a, row.b), row.expected) << ToString(row.a) << " with " << ToString(row.b);

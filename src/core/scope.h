@@ -11,7 +11,8 @@
 
 namespace wherry {
 
-// A value at run time: a tensor, or a sequence of tensors. An optional that is absent is a sequence-less, data-less tensor.
+// A value at run time: a tensor, or a sequence of tensors. An optional that is absent is a sequence-less, data-less
+// tensor.
 class Variable {
  public:
   bool IsTensor() const { return std::holds_alternative<DenseTensor>(value_); }

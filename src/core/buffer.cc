@@ -1,0 +1,60 @@
+#include "core/buffer.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "base/aligned_buffer.h"
+#include "base/check.h"
+
+namespace wherry {
+namespace {
+
+constexpr std::align_val_t kAlignment{AlignedBuffer::kAlignment};
+
+void* AllocateAligned(size_t bytes) {
+  // operator new rounds the size up, which must not wrap.
+  const size_t limit = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max()) - AlignedBuffer::kAlignment;
+  void* data = bytes <= limit ? ::operator new(std::max<size_t>(bytes, 1), kAlignment, std::nothrow) : nullptr;
+  WHERRY_ENFORCE(data != nullptr, kResourceExhausted, "cannot allocate ", bytes, " bytes");
+  return data;
+}
+
+void FreeAligned(void* data) { ::operator delete(data, kAlignment); }
+
+class HostAllocatorImpl : public Allocator {
+ public:
+  Target target() const override { return Target::kHost; }
+  std::shared_ptr<Buffer> Allocate(size_t bytes) override {
+    std::unique_ptr<void, void (*)(void*)> data(AllocateAligned(bytes), &FreeAligned);
+    auto buffer = std::make_shared<Buffer>(data.get(), bytes, Target::kHost, &FreeAligned);
+    data.release();  // NOLINT(bugprone-unused-return-value): the buffer owns it now
+    return buffer;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<Buffer> Buffer::OfStrings(size_t count) {
+  WHERRY_ENFORCE(count <= std::numeric_limits<ptrdiff_t>::max() / sizeof(std::string), kResourceExhausted,
+                 "cannot allocate ", count, " strings");
+  const size_t bytes = count * sizeof(std::string);
+  std::unique_ptr<void, void (*)(void*)> data(AllocateAligned(bytes), &FreeAligned);
+  auto buffer = std::make_shared<Buffer>(data.get(), bytes, Target::kHost, [count](void* strings) {
+    std::destroy_n(static_cast<std::string*>(strings), count);
+    FreeAligned(strings);
+  });
+  std::uninitialized_default_construct_n(static_cast<std::string*>(data.release()), count);  // cannot throw
+  buffer->holds_strings_ = true;
+  return buffer;
+}
+
+Allocator& HostAllocator() {
+  static Allocator& allocator = *new HostAllocatorImpl;  // never destroyed: buffers may outlive everything static
+  return allocator;
+}
+
+}  // namespace wherry

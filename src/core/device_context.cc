@@ -1,0 +1,25 @@
+#include "core/device_context.h"
+
+#include <utility>
+
+namespace wherry {
+
+CpuContext::CpuContext(std::shared_ptr<ThreadPool> pool) : pool_(std::move(pool)) {}
+
+void CpuContext::Copy(const DenseTensor& from, DenseTensor* to) { CopyHostTensor(from, to); }
+
+void* CpuContext::Scratch(size_t bytes) const {
+  if (scratch_ == nullptr || scratch_size_ < bytes) {
+    ReleaseScratch();  // first, so that the old and the new memory are not both held
+    scratch_ = HostAllocator().Allocate(bytes);
+    scratch_size_ = bytes;
+  }
+  return scratch_->data();
+}
+
+void CpuContext::ReleaseScratch() const {
+  scratch_.reset();
+  scratch_size_ = 0;
+}
+
+}  // namespace wherry
