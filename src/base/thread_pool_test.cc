@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/sanitizer_test_util.h"
 #include "wherry/error.h"
 
 namespace wherry {
@@ -196,11 +197,9 @@ TEST(ThreadPoolTest, DestroyedUnusedSpinningAndAsleep) {
   }
 }
 
-#if defined(__SANITIZE_THREAD__)
-#define WHERRY_SKIP_FORK_UNDER_TSAN() GTEST_SKIP() << "the thread sanitizer allows no threads in a forked child"
-#else
-#define WHERRY_SKIP_FORK_UNDER_TSAN() static_cast<void>(0)
-#endif
+// The thread sanitizer allows no threads in a forked child.
+#define WHERRY_SKIP_FORK_UNDER_TSAN() \
+  if (kThreadSanitizer) GTEST_SKIP() << "no threads in a forked child under the thread sanitizer"
 
 // Waits for `child` up to 20 s and returns its exit status, or -1.
 int ExitStatus(pid_t child) {
