@@ -1,0 +1,116 @@
+"""op/ops.gen.cc: a constant OpDescriptor for every operator, and the table of them."""
+
+from model import Arg, Op, Output
+from output import Target
+from values import attribute_text, quoted
+
+_TRAITS = {
+    "unary": "kTraitUnary",
+    "binary": "kTraitBinary",
+    "commutative": "kTraitCommutative",
+    "dynamic_output": "kTraitDynamicOutput",
+    "control_flow": "kTraitControlFlow",
+    "random": "kTraitRandom",
+}
+
+
+def _bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _arg(arg: Arg) -> str:
+    kind = f"ArgKind::{arg.type.kind}"
+    if arg.is_tensor:
+        may_be_left_out = ', AttrType::kNone, ""' if arg.default else ""
+        return f"{{{quoted(arg.name)}, {kind}{may_be_left_out}}}"
+    default = quoted(attribute_text(arg.type, arg.default.value)) if arg.default else "nullptr"
+    return f"{{{quoted(arg.name)}, {kind}, AttrType::{arg.type.attr}, {default}}}"
+
+
+def _output(output: Output) -> str:
+    flags = [output.is_list, output.optional, output.intermediate]
+    while flags and not flags[-1]:
+        flags.pop()
+    return "{" + ", ".join([quoted(output.name), *map(_bool, flags)]) + "}"
+
+
+def _array(type_: str, name: str, items: list[str]) -> str:
+    if not items:
+        return ""
+    line = f"constexpr {type_} {name}[] = {{{', '.join(items)}}};\n"
+    if len(line) <= 120:
+        return line
+    return f"constexpr {type_} {name}[] = {{\n" + "".join(f"    {item},\n" for item in items) + "};\n"
+
+
+def _descriptor(op: Op) -> tuple[str, str]:
+    """The arrays that the descriptor refers to, in a namespace of their own, and the descriptor."""
+    arrays: dict[str, str] = {}
+
+    def array(field: str, type_: str, items: list[str]) -> str:
+        name = "k" + "".join(part.capitalize() for part in field.split("_"))
+        arrays[name] = _array(type_, name, items)
+        return f"{op.name}_op::{name}" if items else "{}"
+
+    def indices(field: str, values: tuple[int, ...]) -> str:
+        return array(field, "int8_t", [str(value) for value in values])
+
+    traits = [_TRAITS[trait] for trait in op.traits] + (["kTraitView"] if op.view else [])
+    infer = f"&InferMetaImpl<&{op.infer_func}>::Call" if op.infer_func else "nullptr"
+    fields = {
+        "name": quoted(op.name),
+        "doc": quoted(op.doc),
+        "args": array("args", "ArgDef", [_arg(arg) for arg in op.args]),
+        "outputs": array("outputs", "OutputDef", [_output(output) for output in op.outputs]),
+        "infer_meta": infer,
+        "infer_meta_params": indices("infer_meta_params", op.infer_params),
+        "kernel": quoted(op.kernel or op.name),
+        "kernel_params": indices("kernel_params", op.kernel_params),
+        "data_type_rule": indices("data_type_rule", op.data_type_rule),
+        "backend_rule": indices("backend_rule", op.backend_rule),
+        "layout_rule": indices("layout_rule", op.layout_rule),
+        "traits": " | ".join(traits) or "0",
+        "block_count": str(op.blocks),
+        "inplace": array("inplace", "ArgOutputPair", [f"{{{arg}, {output}}}" for arg, output in op.inplace]),
+        "support_trans_dtype": indices("support_trans_dtype", op.support_trans_dtype),
+        "skip_transform": indices("skip_transform", op.skip_transform),
+        "promote": _bool(op.promote),
+        "aliases": array("aliases", "const char*", [quoted(alias) for alias in op.aliases]),
+    }
+    constants = f"namespace {op.name}_op {{\n" + "".join(arrays.values()) + f"}}  // namespace {op.name}_op\n"
+    body = "".join(f"    .{field} = {value},\n" for field, value in fields.items())
+    return constants, "= {\n" + body + "};\n"
+
+
+def emit_schema(ops: list[Op], target: Target) -> str:
+    described = [_descriptor(op) for op in ops]
+    lines = [target.banner, "\n"]
+    if target.infer_include and ops:
+        lines.append(f'#include "{target.infer_include}"\n')
+    lines.append(target.include("op/infer_meta_context.h"))
+    if target.extension:
+        lines.append(target.include("op/pending.h"))
+    lines.append(target.include("op/schema_registry.h"))
+    lines.append("\nnamespace wherry {\n")
+    if ops:
+        lines.append("namespace {\n\n")
+        lines += [constants + "\n" for constants, _ in described]
+        lines.append("}  // namespace\n")
+    lines.append("\n")
+    for op, (_, initialiser) in zip(ops, described):
+        lines.append(f'extern "C" constinit const OpDescriptor wherry_op_{op.name} {initialiser}\n')
+    if target.extension:
+        lines.append("namespace {\n\n")
+        lines += [f"const PendingNode<OpDescriptor> {op.name}_node{{&wherry_op_{op.name}}};\n" for op in ops]
+        lines.append("\n}  // namespace\n")
+    else:
+        lines.append("std::span<const OpDescriptor* const> BuiltinOps() {\n")
+        if ops:
+            lines.append("  static constexpr const OpDescriptor* kTable[] = {\n")
+            lines += [f"      &wherry_op_{op.name},\n" for op in ops]
+            lines.append("  };\n  return kTable;\n")
+        else:
+            lines.append("  return {};\n")
+        lines.append("}\n")
+    lines.append("\n}  // namespace wherry\n")
+    return "".join(lines)
