@@ -25,13 +25,12 @@ add_dependencies(wherry_codegen wherry_check_layers)
 
 # Sets WHERRY_GEN_SOURCES to the .cc files that opgen.py will write, absolute.
 set(WHERRY_GEN_SOURCES "")
-if(EXISTS "${PROJECT_SOURCE_DIR}/codegen/opgen.py")
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/op/infer/infer_meta.h")
   file(GLOB_RECURSE opgen_inputs CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/codegen/*.py"
        "${PROJECT_SOURCE_DIR}/codegen/*.j2" "${PROJECT_SOURCE_DIR}/ops/*.yaml" "${PROJECT_SOURCE_DIR}/ops/*.json")
   list(FILTER opgen_inputs EXCLUDE REGEX "_test\\.py$|/tests/|/collect\\.py$")
   # The entries are checked against the InferMeta functions that it declares.
-  file(GLOB infer_meta_header CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/op/infer/infer_meta.h")
-  list(APPEND opgen_inputs ${infer_meta_header})
+  list(APPEND opgen_inputs "${PROJECT_SOURCE_DIR}/src/op/infer/infer_meta.h")
   set(opgen ${WHERRY_PYTHON} "${PROJECT_SOURCE_DIR}/codegen/opgen.py" --ops "${PROJECT_SOURCE_DIR}/ops"
             --out "${WHERRY_GEN_DIR}")
   execute_process(COMMAND ${opgen} --list-outputs OUTPUT_VARIABLE opgen_outputs OUTPUT_STRIP_TRAILING_WHITESPACE
