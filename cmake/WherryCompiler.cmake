@@ -35,3 +35,7 @@ if(WHERRY_SANITIZE)
                                                   -fno-omit-frame-pointer)
   target_link_options(wherry_compile INTERFACE -fsanitize=${WHERRY_SANITIZE})
 endif()
+if(WHERRY_FUZZ)
+  # Coverage feedback from the whole library; only the fuzz targets can be linked in such a build.
+  target_compile_options(wherry_compile INTERFACE -fsanitize=fuzzer-no-link)
+endif()
