@@ -2,6 +2,13 @@
 
 find_package(GTest REQUIRED)
 
+# A refused allocation is an Error of Wherry's, which tests provoke; the sanitizers would end the process instead.
+set(WHERRY_TEST_ENVIRONMENT "")
+if(WHERRY_SANITIZE)
+  set(WHERRY_TEST_ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1;TSAN_OPTIONS=allocator_may_return_null=1"
+                              "UBSAN_OPTIONS=print_stacktrace=1")
+endif()
+
 # wherry_add_test(NAME SOURCES... [LIBS ...] [LABELS ...]): a GoogleTest binary and its ctest entry. It sees src/.
 # Label asan: part of the sanitized run of `make test` (whatever reads foreign bytes, and the passes).
 function(wherry_add_test name)
@@ -15,7 +22,7 @@ function(wherry_add_test name)
   target_compile_definitions(${name} PRIVATE WHERRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_dependencies(${name} wherry_codegen)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900 ENVIRONMENT "${WHERRY_TEST_ENVIRONMENT}")
   if("asan" IN_LIST arg_LABELS)
     set_property(GLOBAL APPEND PROPERTY WHERRY_ASAN_TESTS ${name})
   endif()
