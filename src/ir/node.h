@@ -33,6 +33,8 @@ class Node {
   // An operator call. Attributes are validated and complete.
   class Stmt {
    public:
+    Stmt();
+    ~Stmt();
     const OpSchema& schema() const { return *schema_; }
     std::string op_type() const { return schema_->name; }
     const AttributeMap& attrs() const { return attrs_; }
@@ -80,6 +82,7 @@ class Node {
 
  private:
   friend class SSAGraph;
+  friend class GraphConverter;
   Node(Role role, int id) : role_(role), id_(id) {}
 
   Role role_;

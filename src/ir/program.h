@@ -35,6 +35,7 @@ struct KernelPick {
 struct Block {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
+  std::vector<std::string> output_names;  // what users call the outputs; one per output, or empty: the values' own names
   std::vector<OpDesc> ops;
   std::vector<KernelPick> picks;             // empty, or one per op
   std::map<std::string, MetaTensor> values;  // what is known about each value; inputs must be there

@@ -53,6 +53,8 @@ class SSAGraph {
   const GraphShared& shared() const { return *shared_; }
   const NodeList& inputs() const { return inputs_; }
   const NodeList& outputs() const { return outputs_; }
+  // What users call the outputs, one per output.
+  const std::vector<std::string>& output_names() const { return output_names_; }
   bool IsInput(const Node* arg) const;
   bool IsOutput(const Node* arg) const;
   // Statements in a dependency order that keeps the program's order where it can; deterministic.
@@ -70,7 +72,8 @@ class SSAGraph {
   Node* NewArg(const std::string& name, MetaTensor type = {});
   Node* NewWeight(const std::string& name, DenseTensor tensor);
   Node* NewInput(const std::string& name, MetaTensor type);
-  void SetOutputs(NodeList outputs);
+  // `names` empty: the arguments' own names.
+  void SetOutputs(NodeList outputs, std::vector<std::string> names = {});
   // A statement by nodes. Validates against the schema and fills defaults; `near` gives it that statement's place in the order.
   Node* NewStmt(const std::string& type, Binding inputs, Binding outputs, AttributeMap attrs = {}, const Node* near = nullptr,
                 std::vector<std::unique_ptr<SSAGraph>> blocks = {});
@@ -79,16 +82,13 @@ class SSAGraph {
   void SetLabel(Node* stmt, std::string label) { stmt->stmt_.label_ = std::move(label); }
   void SetAttr(Node* stmt, const std::string& name, Attribute value);  // validated against the schema
   void SetInput(Node* stmt, const std::string& param, NodeList args);
-  // Every use of `from` (graph outputs too) becomes a use of `to`. `from` keeps its producer. When `from` is a graph output and `to` is not, the output
-  // keeps its name: the two swap names (if `to` is neither an input nor a weight; else the output list just refers to `to`).
+  // Every use of `from` (graph outputs too, which keep the names users know) becomes a use of `to`. `from` keeps its producer.
   void ReplaceUses(Node* from, Node* to);
   // Uses of `from` in one statement only.
   void ReplaceInput(Node* stmt, Node* from, Node* to);
   // Removes a statement. Its results stay if something uses them (they must then get another producer before Verify), else go too.
   void EraseStmt(Node* stmt);
   void EraseArg(Node* arg);  // must be unused and without producer
-  // A result of `stmt` is produced by another statement instead: stmt's parameter `param` gets a fresh argument.
-  void StealOutput(Node* to_stmt, const std::string& to_param, Node* arg);
   std::string UniqueName(const std::string& stem) const;
 
   // --- side tables
@@ -117,13 +117,13 @@ class SSAGraph {
   Node* AddNode(Node::Role role);
   void Link(Node* stmt);
   void Unlink(Node* stmt);
-  void RenameArg(Node* arg, const std::string& name);
 
   std::shared_ptr<GraphShared> shared_;
   std::map<int, std::unique_ptr<Node>> nodes_;
   std::unordered_map<std::string, Node*> args_by_name_;
   NodeList inputs_;
   NodeList outputs_;
+  std::vector<std::string> output_names_;
   std::unordered_map<const Node*, KernelPick> picks_;
   std::unordered_map<const Node*, Node*> aliases_;
   int next_id_ = 0;

@@ -1,0 +1,85 @@
+#include "ir/program.h"
+
+#include <set>
+
+#include "base/check.h"
+#include "ir/ssa_graph.h"
+#include "op/schema_registry.h"
+
+namespace wherry {
+
+Program Program::Clone() const { return Program(*this); }
+
+namespace {
+
+void VerifyBlock(const Program& program, size_t index) {
+  const Block& block = program.blocks[index];
+  std::set<std::string> defined;
+  const auto define = [&](const std::string& name, const std::string& by) {
+    WHERRY_ENFORCE(defined.insert(name).second, kInvalidArgument, by, " defines value '", name, "', which is already defined");
+    WHERRY_ENFORCE(program.weights.count(name) == 0, kInvalidArgument, by, " defines value '", name, "', which is a weight");
+  };
+  const auto use = [&](const std::string& name, const std::string& by) {
+    WHERRY_ENFORCE(defined.count(name) != 0 || program.weights.count(name) != 0, kInvalidArgument, by, " uses value '", name,
+                   "', which is neither an input, a weight nor the result of an earlier op");
+  };
+  for (const std::string& name : block.inputs) {
+    define(name, "the block's input list");
+    WHERRY_ENFORCE(block.values.count(name) != 0, kInvalidArgument, "input '", name, "' has no type");
+  }
+  for (const OpDesc& op : block.ops) {
+    OpDesc copy = op;
+    const OpSchema& schema = SchemaRegistry::Global().Get(op.Type());
+    ValidateOpDesc(schema, &copy);
+    const std::string by = StrCat("op ", op.Type(), op.label().empty() ? "" : " '" + op.label() + "'");
+    for (const auto& [param, names] : op.inputs()) {
+      for (const std::string& name : names) use(name, by);
+    }
+    for (const auto& [param, names] : op.outputs()) {
+      for (const std::string& name : names) define(name, by);
+    }
+    WHERRY_ENFORCE(static_cast<int>(op.blocks().size()) == schema.block_count, kInvalidArgument, by, " owns ", op.blocks().size(),
+                   " blocks, expected ", schema.block_count);
+    for (int child : op.blocks()) {
+      WHERRY_ENFORCE(child > static_cast<int>(index) && child < static_cast<int>(program.blocks.size()), kInvalidArgument, by,
+                     " owns block ", child, ", which is not a later block of the program");
+    }
+  }
+  for (const std::string& name : block.outputs) use(name, "the block's output list");
+  WHERRY_ENFORCE(block.output_names.empty() || block.output_names.size() == block.outputs.size(), kInvalidArgument,
+                 "the block has ", block.outputs.size(), " outputs and ", block.output_names.size(), " names for them");
+  WHERRY_ENFORCE(block.picks.empty() || block.picks.size() == block.ops.size(), kInvalidArgument, "the block has ",
+                 block.ops.size(), " ops and ", block.picks.size(), " kernel picks");
+}
+
+}  // namespace
+
+void VerifyProgram(const Program& program) {
+  WHERRY_ENFORCE(!program.blocks.empty(), kInvalidArgument, "the program has no block");
+  std::vector<int> owners(program.blocks.size(), 0);
+  for (size_t i = 0; i < program.blocks.size(); ++i) {
+    try {
+      VerifyBlock(program, i);
+    } catch (Error& error) {
+      error.AddContext(StrCat("checking block ", i));
+      throw;
+    }
+    for (const OpDesc& op : program.blocks[i].ops) {
+      for (int child : op.blocks()) ++owners[static_cast<size_t>(child)];
+    }
+  }
+  for (size_t i = 1; i < owners.size(); ++i) {
+    WHERRY_ENFORCE(owners[i] == 1, kInvalidArgument, "block ", i, " belongs to ", owners[i], " ops, expected one");
+  }
+}
+
+void InferProgram(Program* program) {
+  auto metadata = program->metadata;
+  const bool optimized = program->optimized;
+  auto graph = mir::SSAGraph::FromProgram(std::move(*program));
+  for (mir::Node* stmt : graph->StmtTopologicalOrder()) mir::InferStmt(graph.get(), stmt);
+  *program = mir::SSAGraph::ToProgram(std::move(graph));
+  program->optimized = optimized;
+}
+
+}  // namespace wherry

@@ -1,0 +1,94 @@
+#include "pass/optimizer.h"
+
+#include <chrono>
+
+#include "base/check.h"
+#include "pass/pass_manager.h"
+
+namespace wherry {
+
+namespace {
+
+double MillisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+size_t CountStmts(mir::SSAGraph& graph) {
+  size_t count = 0;
+  graph.ForEachGraph([&count](mir::SSAGraph& each) { count += each.stmt_count(); });
+  return count;
+}
+
+// Applies a pass to the child graphs of `graph`, innermost first, then to itself. A child is owned by its statement and passes take the
+// owning pointer, so children are reached through the statements.
+void ApplyToAll(mir::Pass* pass, const std::unique_ptr<mir::SSAGraph>& graph) {
+  for (mir::Node* node : graph->nodes()) {
+    if (!node->IsStmt()) continue;
+    for (const auto& block : node->AsStmt().blocks()) ApplyToAll(pass, block);
+  }
+  pass->Apply(graph);
+}
+
+void CheckPromise(const mir::Pass& pass, const mir::SSAGraph::Fingerprint& before, const mir::SSAGraph::Fingerprint& after) {
+  if (pass.kind() == mir::Pass::Kind::kDebug) {
+    WHERRY_CHECK(before == after, "pass ", pass.name(), " is a DebugPass and changed the graph");
+  }
+  if (pass.kind() == mir::Pass::Kind::kStmtWise) {
+    WHERRY_CHECK(before.topology == after.topology, "pass ", pass.name(), " is a StmtPass and changed the graph's structure");
+  }
+}
+
+}  // namespace
+
+Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places, const KernelPickFactor& kernel_pick_factor,
+                       const std::vector<std::string>& passes) {
+  report_ = OptimizeReport();
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<Place> places = valid_places.empty() ? std::vector<Place>{Place(NativeTarget())} : valid_places;
+  const bool none = passes.size() == 1 && passes[0] == "none";
+  const std::vector<std::string>& names = passes.empty() ? DefaultPipeline() : passes;
+  std::vector<std::unique_ptr<mir::Pass>> objects;
+  if (!none) {
+    for (const std::string& name : names) objects.push_back(PassManager::Global().Create(name));
+  }
+  PassContext context = options_.context;
+  context.pick_factor = kernel_pick_factor;
+
+  std::unique_ptr<mir::SSAGraph> graph = mir::SSAGraph::FromProgram(std::move(program), places);
+  mir::SSAGraph::Fingerprint before = graph->ComputeFingerprint();
+  size_t stmts = CountStmts(*graph);
+  for (size_t i = 0; i < objects.size(); ++i) {
+    mir::Pass& pass = *objects[i];
+    PassReport& report = report_.passes.emplace_back();
+    report.name = pass.name();
+    report.skipped_because = SkipReason(pass, places);
+    report.stmts_before = report.stmts_after = stmts;
+    if (report.skipped_because.empty()) {
+      const auto pass_start = std::chrono::steady_clock::now();
+      pass.set_context(&context);
+      pass.set_log(&report.notes);
+      try {
+        ApplyToAll(&pass, graph);
+        const mir::SSAGraph::Fingerprint after = graph->ComputeFingerprint();
+        CheckPromise(pass, before, after);
+        if (options_.verify) graph->Verify();
+        report.changed = !(before == after);
+        before = after;
+      } catch (Error& error) {
+        error.AddContext(StrCat("running pass ", pass.name()));
+        throw;
+      }
+      stmts = report.stmts_after = CountStmts(*graph);
+      report.ran = true;
+      report.milliseconds = MillisecondsSince(pass_start);
+      if (options_.after_pass) options_.after_pass(pass.name(), static_cast<int>(i), *graph);
+    }
+    if (pass.name() == options_.stop_after) break;
+  }
+  Program result = mir::SSAGraph::ToProgram(std::move(graph));
+  result.optimized = !none;
+  report_.milliseconds = MillisecondsSince(start);
+  return result;
+}
+
+}  // namespace wherry

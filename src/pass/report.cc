@@ -1,0 +1,29 @@
+#include "pass/report.h"
+
+#include <iomanip>
+#include <sstream>
+
+namespace wherry {
+
+std::string OptimizeReport::DebugString() const {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(2);
+  for (const PassReport& pass : passes) {
+    out << std::left << std::setw(40) << pass.name << std::right;
+    if (!pass.ran) {
+      out << " skipped: " << pass.skipped_because << "\n";
+      continue;
+    }
+    out << std::setw(9) << pass.milliseconds << " ms";
+    if (pass.changed) {
+      out << "  changed";
+      if (pass.stmts_before != pass.stmts_after) out << ", " << pass.stmts_before << " -> " << pass.stmts_after << " ops";
+    }
+    out << "\n";
+    for (const std::string& note : pass.notes) out << "    " << note << "\n";
+  }
+  out << "total " << milliseconds << " ms\n";
+  return out.str();
+}
+
+}  // namespace wherry
