@@ -1,0 +1,120 @@
+// Configurations: what to load and how to run it. Plain values: no setter acts on anything but the object, and one config may make
+// many predictors. Names follow Paddle-Lite.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "wherry/types.h"
+
+namespace wherry {
+
+// Reads a named part of a model (its main file, parameters, external data) into memory. Error(kNotFound) when there is none.
+using ModelReader = std::function<std::string(const std::string& name)>;
+
+class ConfigBase {
+ public:
+  // Threads that work on one run, the caller included. 0 (default): as many as the process's affinity and cgroup quota allow.
+  void set_threads(int threads) { threads_ = threads; }
+  int threads() const { return threads_; }
+  // Upper bound on the memory that one predictor uses for activations and scratch; a run that needs more is
+  // Error(kResourceExhausted). 0 (default): none.
+  void set_memory_limit(size_t bytes) { memory_limit_ = bytes; }
+  size_t memory_limit() const { return memory_limit_; }
+
+ private:
+  int threads_ = 0;
+  size_t memory_limit_ = 0;
+};
+
+// For a model in a foreign format (ONNX, Paddle) or a .wry file, which is then not optimised again.
+class CxxConfig : public ConfigBase {
+ public:
+  // A file (.onnx, .pdmodel, .json, .wry) or a folder with a Paddle model.
+  void set_model_dir(const std::string& path) { model_path_ = path; }
+  void set_model_file(const std::string& path) { model_path_ = path; }
+  // When the parameters do not lie beside the model.
+  void set_param_file(const std::string& path) { param_path_ = path; }
+  // A model in memory. The bytes are not copied: they must stay until the last predictor made from it is gone.
+  void set_model_buffer(const void* model, size_t model_size, const void* params = nullptr, size_t params_size = 0) {
+    model_buffer_ = {model, model_size};
+    params_buffer_ = {params, params_size};
+  }
+  // A model behind a reader: `name` is its main file, other parts are asked for by their names in the model.
+  void set_model_reader(const std::string& name, ModelReader reader) {
+    model_path_ = name;
+    reader_ = std::move(reader);
+  }
+
+  // Where and in which precision kernels may run, in order of preference. Default: the machine's own processor, f32.
+  void set_valid_places(const std::vector<Place>& places) { valid_places_ = places; }
+  void set_valid_places(const Place& place) { valid_places_ = {place}; }
+  // Exactly these passes instead of the default pipeline; {"none"}: no optimisation at all.
+  void set_passes_internal(const std::vector<std::string>& passes) { passes_ = passes; }
+  // Leaves a pass out of the default pipeline. An unknown name is an error when the predictor is made.
+  void add_discarded_pass(const std::string& name) { discarded_passes_.push_back(name); }
+  // Ends optimisation after this pass.
+  void set_stop_after(const std::string& pass) { stop_after_ = pass; }
+  // Writes the program before optimisation and after every pass that changed it to DIR/NNN_pass.wir.
+  void set_dump_dir(const std::string& dir) { dump_dir_ = dir; }
+  // Checks the graph's invariants after every pass.
+  void set_verify(bool verify) { verify_ = verify; }
+  // Keeps the named values readable by GetTensor after a run (they leave the shared arena).
+  void set_watched_values(const std::vector<std::string>& names) { watched_values_ = names; }
+
+  struct Bytes {
+    const void* data = nullptr;
+    size_t size = 0;
+  };
+  const std::string& model_path() const { return model_path_; }
+  const std::string& param_path() const { return param_path_; }
+  const Bytes& model_buffer() const { return model_buffer_; }
+  const Bytes& params_buffer() const { return params_buffer_; }
+  const ModelReader& reader() const { return reader_; }
+  const std::vector<Place>& valid_places() const { return valid_places_; }
+  const std::vector<std::string>& passes() const { return passes_; }
+  const std::vector<std::string>& discarded_passes() const { return discarded_passes_; }
+  const std::string& stop_after() const { return stop_after_; }
+  const std::string& dump_dir() const { return dump_dir_; }
+  bool verify() const { return verify_; }
+  const std::vector<std::string>& watched_values() const { return watched_values_; }
+
+ private:
+  std::string model_path_;
+  std::string param_path_;
+  Bytes model_buffer_;
+  Bytes params_buffer_;
+  ModelReader reader_;
+  std::vector<Place> valid_places_;
+  std::vector<std::string> passes_;
+  std::vector<std::string> discarded_passes_;
+  std::string stop_after_;
+  std::string dump_dir_;
+  bool verify_ = false;
+  std::vector<std::string> watched_values_;
+};
+
+// For a model that was optimised before (.wry). Needs the light library only.
+class MobileConfig : public ConfigBase {
+ public:
+  void set_model_from_file(const std::string& path) { model_path_ = path; }
+  // Not copied; must stay until the last predictor made from it is gone.
+  void set_model_from_buffer(const void* data, size_t size) {
+    data_ = data;
+    size_ = size;
+  }
+  const std::string& model_path() const { return model_path_; }
+  const void* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  std::string model_path_;
+  const void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace wherry

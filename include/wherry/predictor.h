@@ -1,0 +1,101 @@
+// PaddlePredictor: a loaded network, ready to run.
+//
+//   wherry::CxxConfig config;
+//   config.set_model_dir("model.onnx");
+//   auto predictor = wherry::CreatePaddlePredictor(config);
+//   auto input = predictor->GetInput(0);
+//   input->Resize({1, 3, 224, 224});
+//   float* data = input->mutable_data<float>();   // fill it
+//   predictor->Run();
+//   auto output = predictor->GetOutput(0);         // output->shape(), output->data<float>()
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "wherry/config.h"
+#include "wherry/tensor.h"
+
+namespace wherry {
+
+// A dimension as the model declares it: known, or a name for what is decided at run time.
+struct InputDim {
+  int64_t value = -1;  // -1: dynamic
+  std::string symbol;  // its name or expression when dynamic
+};
+struct ValueInfo {
+  std::string name;
+  DataType dtype = DataType::kUndefined;
+  bool rank_known = true;
+  std::vector<InputDim> dims;
+};
+
+// One step of a profiled run.
+struct ProfileEvent {
+  std::string name;       // the op's label or result
+  std::string op;         // its type
+  std::string kernel;     // "cpu:conv2d:winograd4"
+  std::string shapes;     // "f32[1,3,48,192], f32[16,3,3,3] -> f32[1,16,24,96]"
+  double start_us = 0;    // since the run began
+  double duration_us = 0;
+  double flops = 0;       // floating-point operations, 0 when unknown
+  double bytes = 0;       // read and written
+};
+
+// One predictor is used by one thread at a time; Clone() for more. All methods throw Error.
+class PaddlePredictor {
+ public:
+  virtual ~PaddlePredictor() = default;
+
+  // A handle on an input: resize it, fill it, Run. The data stays between runs. The type must be the model's.
+  virtual std::unique_ptr<Tensor> GetInput(int i) = 0;
+  virtual std::unique_ptr<Tensor> GetInputByName(const std::string& name) = 0;
+  // The result of the last run. It stays valid and unchanged as long as a handle on it is held, whatever runs later.
+  virtual std::unique_ptr<const Tensor> GetOutput(int i) const = 0;
+  virtual std::unique_ptr<const Tensor> GetOutputByName(const std::string& name) const = 0;
+  // A watched value (CxxConfig::set_watched_values) or an output.
+  virtual std::unique_ptr<const Tensor> GetTensor(const std::string& name) const = 0;
+
+  virtual const std::vector<ValueInfo>& Inputs() const = 0;
+  virtual const std::vector<ValueInfo>& Outputs() const = 0;
+  virtual std::vector<std::string> GetInputNames() const = 0;
+  virtual std::vector<std::string> GetOutputNames() const = 0;
+
+  // Reads the inputs, writes the outputs. On a shape seen before nothing is allocated.
+  virtual void Run() = 0;
+  // Ends the run in progress in another thread soon, with Error(kCancelled); no effect when none runs.
+  virtual void Cancel() = 0;
+
+  // Another predictor on the same weights and program, for another thread; any shapes.
+  virtual std::shared_ptr<PaddlePredictor> Clone() const = 0;
+  // Gives memory back that the last shapes needed; the next run allocates again.
+  virtual void Trim() = 0;
+  bool TryShrinkMemory() {  // Paddle-Lite's name
+    Trim();
+    return true;
+  }
+
+  // The optimised model as a .wry file, complete or not at all. Error(kUnsupported) for a light predictor.
+  virtual void SaveOptimizedModel(const std::string& path) const = 0;
+
+  // Records the next runs' steps; off by default and free when off.
+  virtual void SetProfiling(bool on) = 0;
+  virtual const std::vector<ProfileEvent>& Profile() const = 0;
+  // Bytes now held for activations and scratch, and for weights (mapped and packed).
+  virtual size_t ActivationBytes() const = 0;
+  virtual size_t WeightBytes() const = 0;
+
+  // What was loaded and why it runs as it does: the optimised program in text form, and the optimiser's report (empty for a light one).
+  virtual std::string ProgramText() const = 0;
+  virtual std::string OptimizeReportText() const = 0;
+
+  static std::string GetVersion();
+};
+
+// Loads, optimises, packs and plans. CxxConfig needs the full library, MobileConfig the full or the light one.
+std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const CxxConfig& config);
+std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const MobileConfig& config);
+
+}  // namespace wherry
