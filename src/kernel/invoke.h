@@ -1,19 +1,16 @@
 // Running one operator now, from tensors to tensors: used by the eager API, OperatorBase, constant folding and tests.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/device_context.h"
-#include "kernel/kernel_registry.h"
+#include "kernel/kernel.h"
 #include "op/op_schema.h"
 
 namespace wherry {
 
-// One argument of a call, in the schema's order: tensors (none = absent), or an attribute (monostate = not given: the default).
+// One argument of a call, in the schema's order: tensors (none = absent), or an attribute (monostate = not given: the
+// default).
 struct CallArg {
   std::vector<const DenseTensor*> tensors;
   Attribute attribute;
@@ -22,21 +19,25 @@ struct CallArg {
 struct InvokeOptions {
   // Parts of the kernel key that the caller fixes; kUndefined parts come from the schema's rules.
   KernelKey key;
-  // Exactly this kernel ("which" overrides the selection).
+  // Exactly this kernel instead of a selected one. It must fit the device.
   const Kernel* kernel = nullptr;
-  // Number of values of each output (list outputs); empty: one each.
+  // Number of values of each output (list outputs); empty: one each, or as many as InferMeta says.
   std::vector<size_t> output_counts;
 };
 
-// Infers, selects, transforms inputs that lie elsewhere or have another type or layout (only where the schema allows), allocates and
-// runs on `device`. Returns the outputs by schema output. Errors carry "running op NAME".
-std::vector<std::vector<DenseTensor>> InvokeOp(const OpSchema& schema, const std::vector<CallArg>& args, DeviceContext* device,
-                                               const InvokeOptions& options = {});
+// Infers, selects, transforms inputs that lie elsewhere or have another type or layout (only where the schema allows),
+// allocates and runs on `device` (null: the calling thread's context for the key's target). Returns the outputs by
+// schema output, in the device's memory and in the layout of the call: a kernel of the machine's own target for another
+// layout goes before a host kernel for exactly this one, and then its outputs are converted. Errors carry "running op
+// NAME". Work on an asynchronous device may still be going on.
+std::vector<std::vector<DenseTensor>> InvokeOp(const OpSchema& schema, const std::vector<CallArg>& args,
+                                               DeviceContext* device, const InvokeOptions& options = {});
 
 // The key of a call by the schema's rules (data_type, backend, layout), with the given parts fixed.
 KernelKey ResolveKernelKey(const OpSchema& schema, const std::vector<CallArg>& args, const KernelKey& fixed);
 
-// A copy of `tensor` with this type and layout in the memory of `device` (the same tensor when nothing differs). Casts as Cast does.
+// A copy of `tensor` with this type and layout in the memory of `device` (the same tensor when nothing differs;
+// kUndefined: as it is). Casts as the op `cast` does.
 DenseTensor TransformTensor(const DenseTensor& tensor, DataType dtype, DataLayout layout, DeviceContext* device);
 
 }  // namespace wherry

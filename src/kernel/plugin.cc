@@ -1,0 +1,100 @@
+#include "kernel/plugin.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "kernel/kernel_registry.h"
+#include "kernel/provider.h"
+#include "op/schema_registry.h"
+
+namespace wherry {
+
+namespace {
+
+constexpr const char* kKnownPlugins[] = {"libwherry_onednn.so", "libwherry_cuda.so"};
+
+// Makes the plug-in's registrations pending.
+void Open(const std::string& path) {
+  std::error_code ignored;
+  WHERRY_ENFORCE(std::filesystem::exists(path, ignored), kNotFound, "plug-in ", Quote(path), " does not exist");
+  // RTLD_LOCAL: plug-ins must not see, or replace, each other's symbols.
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  const char* words = dlerror();
+  Throw(ErrorCode::kUnavailable, "plug-in ", Quote(path),
+        " cannot be loaded: ", words != nullptr ? words : "unknown reason");
+}
+
+// The folder of libwherry.so; empty when this code is in something else (a program with the static library would get a
+// second Wherry with its own registries if it loaded a plug-in, because that is linked against libwherry.so).
+std::filesystem::path LibraryFolder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&LoadPlugin), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::filesystem::path file(info.dli_fname);
+  if (!file.filename().string().starts_with("libwherry.so")) return {};
+  return file.parent_path();
+}
+
+void LoadKnownPlugins() {
+  const std::filesystem::path folder = LibraryFolder();
+  if (folder.empty()) return;
+  for (const char* name : kKnownPlugins) {
+    const std::filesystem::path path = folder / name;
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) continue;
+    try {
+      Open(path.string());
+    } catch (const Error& error) {
+      WHERRY_LOG(kWarning) << error.what();
+    }
+  }
+}
+
+void LoadListedPlugins(std::string_view list) {
+  while (!list.empty()) {
+    const size_t end = list.find(':');
+    const std::string path(list.substr(0, end));
+    list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
+    if (path.empty()) continue;
+    try {
+      Open(path);
+    } catch (Error& error) {
+      throw error.AddContext("loading the plug-ins that WHERRY_PLUGINS names");
+    }
+  }
+}
+
+}  // namespace
+
+void LoadPlugin(const std::string& path) {
+  LoadDefaultPlugins();
+  try {
+    Open(path);
+    SchemaRegistry::Global();
+    ProviderRegistry::Global();
+    KernelFactory::Instance();
+  } catch (Error& error) {
+    throw error.AddContext("loading the plug-in " + Quote(path));
+  }
+}
+
+void LoadDefaultPlugins() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const char* list = std::getenv("WHERRY_PLUGINS");
+    if (list == nullptr) {
+      LoadKnownPlugins();
+    } else if (std::string_view(list) != "none") {
+      LoadListedPlugins(list);
+    }
+  });
+}
+
+}  // namespace wherry
