@@ -3,11 +3,11 @@
 
 build:
 	@scripts/setup build
-	@scripts/build release
+	@scripts/build release product
 
 demo:
 	@scripts/setup demo
-	@scripts/build release
+	@scripts/build release product
 	@.venv/bin/python scripts/demo.py
 
 test:

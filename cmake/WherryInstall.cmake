@@ -28,7 +28,7 @@ list(TRANSFORM packages REPLACE "(.+)" "find_dependency(\\1)" OUTPUT_VARIABLE fi
 string(JOIN "\n" WHERRY_FIND_DEPENDENCIES ${find_dependencies})
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/wherryConfig.cmake.in"
                               "${PROJECT_BINARY_DIR}/wherryConfig.cmake" INSTALL_DESTINATION ${package_dir}
-                              PATH_VARS CMAKE_INSTALL_DATADIR)
+                              PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/wherryConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(EXPORT wherry-targets NAMESPACE wherry:: DESTINATION ${package_dir})
 install(FILES "${PROJECT_BINARY_DIR}/wherryConfig.cmake" "${PROJECT_BINARY_DIR}/wherryConfigVersion.cmake"
