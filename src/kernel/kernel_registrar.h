@@ -70,17 +70,30 @@ struct KernelDescriptor {
     return descriptor;
   }
 
-  consteval KernelDescriptor Supports(SupportsFn fn) const { return With([&](KernelDescriptor& d) { d.supports = fn; }); }
-  consteval KernelDescriptor Plan(PlanFn fn) const { return With([&](KernelDescriptor& d) { d.plan = fn; }); }
-  consteval KernelDescriptor Pack(PackFn fn) const { return With([&](KernelDescriptor& d) { d.pack = fn; }); }
-  consteval KernelDescriptor Run(KernelFn fn) const { return With([&](KernelDescriptor& d) { d.instances[0].run = fn; }); }
-  consteval KernelDescriptor Priority(int value) const { return With([&](KernelDescriptor& d) { d.priority = value; }); }
-
- private:
-  template <typename Change>
-  consteval KernelDescriptor With(Change change) const {
+  // Written out: clang 14 cannot evaluate a template that is instantiated only while the constant is.
+  consteval KernelDescriptor Supports(SupportsFn fn) const {
     KernelDescriptor copy = *this;
-    change(copy);
+    copy.supports = fn;
+    return copy;
+  }
+  consteval KernelDescriptor Plan(PlanFn fn) const {
+    KernelDescriptor copy = *this;
+    copy.plan = fn;
+    return copy;
+  }
+  consteval KernelDescriptor Pack(PackFn fn) const {
+    KernelDescriptor copy = *this;
+    copy.pack = fn;
+    return copy;
+  }
+  consteval KernelDescriptor Run(KernelFn fn) const {
+    KernelDescriptor copy = *this;
+    copy.instances[0].run = fn;
+    return copy;
+  }
+  consteval KernelDescriptor Priority(int value) const {
+    KernelDescriptor copy = *this;
+    copy.priority = value;
     return copy;
   }
 };

@@ -35,7 +35,8 @@ bool HasPending() noexcept;
 #define WHERRY_DESCRIPTOR_(Type, symbol) extern "C" constinit const ::wherry::Type symbol
 #else
 // The anonymous struct keeps the symbol out of the executable's and other plug-ins' reach: an extern one could be interposed. The
-// hidden extern "C" anchor is what USE_MIR_PASS and its kin refer to, so that a static library's member is linked.
+// extern "C" anchor is what USE_MIR_PASS and its kin refer to, so that a static library's member is linked; one that is interposed
+// does no harm, nobody reads it.
 #define WHERRY_DESCRIPTOR_(Type, symbol)                                                                        \
   namespace {                                                                                                   \
   struct symbol##_ {                                                                                            \
@@ -45,7 +46,7 @@ bool HasPending() noexcept;
   }                                                                                                             \
   extern "C" {                                                                                                  \
   extern const char symbol##_anchor;                                                                            \
-  __attribute__((visibility("hidden"))) const char symbol##_anchor = 0;                                         \
+  const char symbol##_anchor = 0;                                                                               \
   }                                                                                                             \
   constinit const ::wherry::Type symbol##_::descriptor
 #endif
