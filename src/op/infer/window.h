@@ -1,0 +1,43 @@
+// Sliding windows along one axis: explicit paddings and output sizes from what an operator's attributes say. Shared by the InferMeta
+// functions of conv2d and pool2d and by their kernels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/dim.h"
+
+namespace wherry {
+
+enum class PaddingAlgorithm : uint8_t { kExplicit, kSame, kSameLower, kValid };
+// "EXPLICIT", "SAME", "SAME_LOWER", "VALID"; else Error(kInvalidArgument).
+PaddingAlgorithm ParsePaddingAlgorithm(const std::string& name);
+
+// The attributes of a window over two axes (height, width), checked.
+struct WindowAttributes {
+  std::array<int64_t, 2> stride = {1, 1};
+  std::array<int64_t, 2> dilation = {1, 1};
+  std::array<int64_t, 2> pad_begin = {0, 0};  // of kExplicit
+  std::array<int64_t, 2> pad_end = {0, 0};
+  PaddingAlgorithm algorithm = PaddingAlgorithm::kExplicit;
+};
+// Strides and dilations are two positive numbers, paddings are [top, bottom, left, right] or [height, width]; all below 2^31 in
+// magnitude, so that sums and products of a few of them cannot overflow. Otherwise Error(kInvalidArgument).
+WindowAttributes ParseWindow(const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+                             const std::string& padding_algorithm, const std::vector<int64_t>& dilations);
+
+// One axis for a known input size.
+struct WindowAxis {
+  int64_t output = 0;
+  int64_t pad_begin = 0;  // negative: crop
+  int64_t pad_end = 0;
+};
+// Error(kInvalidArgument) when the window is larger than the padded input. With `ceil_mode` the size is rounded up, but a last window
+// that begins beyond the input and its front padding is left out.
+WindowAxis ResolveWindowAxis(const WindowAttributes& window, int axis, int64_t input, int64_t kernel, bool ceil_mode);
+// The same for sizes that may be symbols.
+Dim WindowOutput(const WindowAttributes& window, int axis, const Dim& input, const Dim& kernel, bool ceil_mode);
+
+}  // namespace wherry
