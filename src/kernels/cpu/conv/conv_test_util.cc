@@ -156,10 +156,4 @@ AlignedFloats::AlignedFloats(int64_t size) {
   std::fill_n(data_.get(), bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN());
 }
 
-std::vector<Isa> TestIsas() {
-  std::vector<Isa> isas;
-  for (int i = 0; i <= static_cast<int>(BestIsa()); ++i) isas.push_back(static_cast<Isa>(i));
-  return isas;
-}
-
 }  // namespace wherry::cpu

@@ -9,7 +9,6 @@
 
 #include "kernels/cpu/conv/conv_shape.h"
 #include "kernels/cpu/epilogue.h"
-#include "kernels/cpu/simd/isa.h"
 
 namespace wherry::cpu {
 
@@ -70,8 +69,5 @@ class AlignedFloats {
   };
   std::unique_ptr<float[], Free> data_;
 };
-
-// The instruction sets of this machine.
-std::vector<Isa> TestIsas();
 
 }  // namespace wherry::cpu

@@ -16,39 +16,6 @@ HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
 
-// A tile's accumulators, and where each of its rows goes.
-struct FinishedTile {
-  const Epilogue& epilogue;
-  const float* tile;      // rows kPanelWidth apart
-  const int64_t* pixels;  // output pixel of each row
-  int64_t rows;
-  int64_t column;   // of the output, of the tile's first column
-  int64_t columns;  // to store
-  float* out;
-  int64_t out_stride;
-
-  template <EpilogueForm kForm>
-  HWY_INLINE void Run() const {
-    for (int64_t c = 0; c < columns; c += kLanes) {
-      const ColumnEpilogue<kForm> column_epilogue(epilogue, column + c, std::min(kLanes, columns - c));
-      for (int64_t r = 0; r < rows; ++r) {
-        column_epilogue.Store(Load(tile + r * kPanelWidth + c), pixels[r], out + pixels[r] * out_stride + column + c);
-      }
-    }
-  }
-};
-
-void StoreFinishedTile(const FinishedTile& t) {
-  if (t.epilogue.form() != EpilogueForm::kGeneral) {
-    WithEpilogueForm(t.epilogue.form(), t);
-    return;
-  }
-  for (int64_t r = 0; r < t.rows; ++r) {
-    ApplyEpilogue(t.epilogue, t.tile + r * kPanelWidth, kPanelWidth, t.out + t.pixels[r] * t.out_stride + t.column, 0,
-                  1, t.columns, t.pixels[r], t.column);
-  }
-}
-
 // Walks the output pixels of a class, image by image and row by row.
 class PixelWalk {
  public:

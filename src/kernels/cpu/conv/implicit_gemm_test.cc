@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/conv/conv_test_util.h"
+#include "kernels/cpu/simd/isa_test_util.h"
 
 namespace wherry::cpu {
 namespace {
@@ -28,6 +29,7 @@ std::vector<ConvCase> Cases() {
       {"dilation larger than the image", MakeConvShape(1, 4, 3, {16, 5, 3, 3, 1}, 1, 6, 6)},
       {"groups", MakeConvShape(1, 8, 8, {36, 7, 3, 3, 4}, 1, 1)},
       {"groups stride 2", MakeConvShape(2, 9, 9, {32, 4, 3, 3, 8}, 2, 1)},
+      {"depthwise with a multiplier", MakeConvShape(1, 7, 8, {18, 1, 3, 3, 6}, 1, 1)},
       {"1x1 image", MakeConvShape(1, 1, 1, {10, 12, 3, 3, 1}, 1, 1)},
       {"padding only rows", MakeConvShape(1, 2, 2, {8, 4, 1, 1, 1}, 1, 2)},
       {"kernel larger than the image", MakeConvShape(1, 3, 4, {16, 6, 5, 5, 1}, 1, 2)},
@@ -49,42 +51,38 @@ std::vector<ConvCase> Cases() {
   return cases;
 }
 
-void Check(const ConvCase& c, ImageForm form, Isa isa, int threads, TestEpilogue which) {
-  SCOPED_TRACE(StrCat(c.name, " ", IsaName(isa), " threads ", threads, " epilogue ", static_cast<int>(which)));
-  ConvProblem problem(c.shape);
-  const std::vector<double> expected = ReferenceConv(problem, which);
-  const std::vector<float> input = form == ImageForm::kPlanar ? ToPlanar(problem) : problem.input;
-  ScopedIsa scoped(isa);
+void Check(ConvProblem* problem, const std::vector<double>& expected, ImageForm form, int threads, TestEpilogue which) {
+  SCOPED_TRACE(StrCat("threads ", threads, " epilogue ", static_cast<int>(which)));
+  const ConvShape& shape = problem->shape;
+  const std::vector<float> input = form == ImageForm::kPlanar ? ToPlanar(*problem) : problem->input;
   ThreadPool pool(threads);
-  AlignedFloats packed(ImplicitGemmPackedSize(c.shape.weight));
-  PackImplicitGemm(c.shape.weight, form, problem.weight.data(), packed.data(), &pool);
-  const ImplicitGemmPlan plan(c.shape, form, threads);
-  RunImplicitGemm(plan, input.data(), packed.data(), MakeEpilogue(problem, which), problem.output.data(),
+  AlignedFloats packed(ImplicitGemmPackedSize(shape.weight));
+  PackImplicitGemm(shape.weight, form, problem->weight.data(), packed.data(), &pool);
+  const ImplicitGemmPlan plan(shape, form, threads);
+  problem->output.assign(problem->output.size(), ConvProblem::kUntouched);
+  RunImplicitGemm(plan, input.data(), packed.data(), MakeEpilogue(*problem, which), problem->output.data(),
                   threads > 1 ? &pool : nullptr);
-  EXPECT_LE(RelativeError(problem, expected), kTolerance);
+  EXPECT_LE(RelativeError(*problem, expected), kTolerance);
 }
 
 TEST(ImplicitGemm, EveryShapeOnEveryIsa) {
   for (const ConvCase& c : Cases()) {
-    for (Isa isa : TestIsas()) {
-      for (int threads : {1, 2}) Check(c, ImageForm::kNhwc, isa, threads, TestEpilogue::kBiasRelu);
-    }
-  }
-}
-
-TEST(ImplicitGemm, PlanarInput) {
-  for (const ConvCase& c : Cases()) {
-    if (c.shape.weight.groups != 1 || c.shape.dilation_width != 1) continue;
-    for (Isa isa : TestIsas()) {
-      for (int threads : {1, 2}) Check(c, ImageForm::kPlanar, isa, threads, TestEpilogue::kBias);
-    }
+    SCOPED_TRACE(c.name);
+    ConvProblem problem(c.shape);
+    const std::vector<double> expected = ReferenceConv(problem, TestEpilogue::kBiasRelu);
+    ForEachIsa([&] {
+      for (int threads : {1, 2}) Check(&problem, expected, ImageForm::kNhwc, threads, TestEpilogue::kBiasRelu);
+      if (c.shape.weight.groups != 1 || c.shape.dilation_width != 1) return;
+      for (int threads : {1, 2}) Check(&problem, expected, ImageForm::kPlanar, threads, TestEpilogue::kBiasRelu);
+    });
   }
 }
 
 TEST(ImplicitGemm, EveryEpilogue) {
-  const ConvCase c{"epilogue", MakeConvShape(2, 7, 6, {75, 9, 3, 3, 1}, 1, 1)};
+  ConvProblem problem(MakeConvShape(2, 7, 6, {75, 9, 3, 3, 1}, 1, 1));
   for (TestEpilogue which : kAllTestEpilogues) {
-    for (Isa isa : TestIsas()) Check(c, ImageForm::kNhwc, isa, 2, which);
+    const std::vector<double> expected = ReferenceConv(problem, which);
+    ForEachIsa([&] { Check(&problem, expected, ImageForm::kNhwc, 2, which); });
   }
 }
 

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "base/check.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/conv/conv_test_util.h"
+#include "kernels/cpu/simd/isa_test_util.h"
 
 namespace wherry::cpu {
 namespace {
@@ -37,36 +40,39 @@ std::vector<ConvCase> Cases() {
   return cases;
 }
 
-void Check(const ConvCase& c, WinogradSize size, Isa isa, int threads, TestEpilogue which) {
-  SCOPED_TRACE(StrCat(c.name, " F", static_cast<int>(size), " ", IsaName(isa), " threads ", threads, " epilogue ",
-                      static_cast<int>(which)));
-  ConvProblem problem(c.shape);
-  const std::vector<double> expected = ReferenceConv(problem, which);
-  ScopedIsa scoped(isa);
+void Check(ConvProblem* problem, const std::vector<double>& expected, WinogradSize size, int threads,
+           TestEpilogue which) {
+  SCOPED_TRACE(StrCat("F", static_cast<int>(size), " threads ", threads, " epilogue ", static_cast<int>(which)));
+  const ConvShape& shape = problem->shape;
   ThreadPool pool(threads);
-  AlignedFloats packed(WinogradPackedSize(c.shape.weight, size));
-  PackWinograd(c.shape.weight, size, problem.weight.data(), packed.data(), &pool);
-  const WinogradPlan plan(c.shape, size, threads);
+  AlignedFloats packed(WinogradPackedSize(shape.weight, size));
+  PackWinograd(shape.weight, size, problem->weight.data(), packed.data(), &pool);
+  const WinogradPlan plan(shape, size, threads);
   AlignedFloats scratch(plan.scratch_floats());
-  RunWinograd(plan, problem.input.data(), packed.data(), MakeEpilogue(problem, which), problem.output.data(),
+  problem->output.assign(problem->output.size(), ConvProblem::kUntouched);
+  RunWinograd(plan, problem->input.data(), packed.data(), MakeEpilogue(*problem, which), problem->output.data(),
               scratch.data(), threads > 1 ? &pool : nullptr);
-  EXPECT_LE(RelativeError(problem, expected), kTolerance);
+  EXPECT_LE(RelativeError(*problem, expected), kTolerance);
 }
 
 TEST(Winograd, EveryShapeOnEveryIsa) {
   for (const ConvCase& c : Cases()) {
-    for (WinogradSize size : {WinogradSize::kF2, WinogradSize::kF4}) {
-      for (Isa isa : TestIsas()) {
-        for (int threads : {1, 2}) Check(c, size, isa, threads, TestEpilogue::kBiasRelu);
+    SCOPED_TRACE(c.name);
+    ConvProblem problem(c.shape);
+    const std::vector<double> expected = ReferenceConv(problem, TestEpilogue::kBiasRelu);
+    ForEachIsa([&] {
+      for (WinogradSize size : {WinogradSize::kF2, WinogradSize::kF4}) {
+        for (int threads : {1, 2}) Check(&problem, expected, size, threads, TestEpilogue::kBiasRelu);
       }
-    }
+    });
   }
 }
 
 TEST(Winograd, EveryEpilogue) {
-  const ConvCase c{"epilogue", MakeConvShape(1, 10, 7, {75, 18, 3, 3, 1}, 1, 1)};
+  ConvProblem problem(MakeConvShape(1, 10, 7, {75, 18, 3, 3, 1}, 1, 1));
   for (TestEpilogue which : kAllTestEpilogues) {
-    for (Isa isa : TestIsas()) Check(c, WinogradSize::kF4, isa, 2, which);
+    const std::vector<double> expected = ReferenceConv(problem, which);
+    ForEachIsa([&] { Check(&problem, expected, WinogradSize::kF4, 2, which); });
   }
 }
 

@@ -1,0 +1,209 @@
+#include "kernels/cpu/conv/depthwise.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/thread_pool.h"
+#include "kernels/cpu/conv/panel.h"
+#include "kernels/cpu/simd/isa.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/conv/depthwise.cc"
+#include "kernels/cpu/simd/foreach_isa.h"
+
+#include "kernels/cpu/conv/column_epilogue-inl.h"
+#include "kernels/cpu/conv/depthwise_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+namespace {
+
+// The channels [first, first + count) of a convolution.
+struct ChannelRange {
+  int64_t first;
+  int64_t count;
+};
+
+// A band of output rows of one image, tile by tile.
+class DepthwiseBand {
+ public:
+  DepthwiseBand(const DepthwisePlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
+                const ChannelRange& channels)
+      : shape_(plan.shape),
+        tiles_(ChooseDepthwiseTiles(plan.shape)),
+        epilogue_(epilogue),
+        in_(in),
+        out_(out),
+        channels_(channels) {
+    const EpilogueForm form = epilogue.form();
+    has_bias_ = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
+    direct_ = has_bias_ || form == EpilogueForm::kNone;
+    const ConvWeightShape& w = shape_.weight;
+    job_.in_pixel = shape_.in_pixel_stride;
+    job_.in_row = shape_.in_width * job_.in_pixel;
+    job_.kernel_height = w.kernel_height;
+    job_.kernel_width = w.kernel_width;
+    job_.stride_height = shape_.stride_height;
+    job_.stride_width = shape_.stride_width;
+    job_.dilation_height = shape_.dilation_height;
+    job_.dilation_width = shape_.dilation_width;
+    job_.lo = has_bias_ ? epilogue.lo() : -kInfinity;
+    job_.hi = has_bias_ ? epilogue.hi() : kInfinity;
+    packed_ = packed;
+    span_columns_ = (kDepthwiseColumns - 1) * shape_.stride_width + (w.kernel_width - 1) * shape_.dilation_width + 1;
+  }
+
+  void Run(int64_t image, int64_t row_begin, int64_t row_end) {
+    const BalancedTiles rows(row_end - row_begin, tiles_.max_rows);
+    for (int64_t t = 0; t < rows.count; ++t) RunTileRow(image, row_begin + rows.First(t), rows.Height(t));
+  }
+
+ private:
+  static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  static constexpr int kMaxPixels = kDepthwiseColumns * 3;
+
+  void RunTileRow(int64_t image, int64_t y, int64_t height) {
+    const int64_t width = shape_.out_width();
+    const int64_t in_y = y * shape_.stride_height - shape_.pad_top;
+    job_.rows = height;
+    // Rows of a taller image than the tile reads do no harm.
+    job_.row_begin = -in_y;
+    job_.row_end = shape_.in_height - in_y;
+    const DepthwiseTileFn whole = tiles_.whole(height);
+    const DepthwiseTileFn edge = tiles_.edge(height);
+    for (int64_t done = 0; done < width; done += kDepthwiseColumns) {
+      // The last tile is shifted left to stay inside the image, and stores only what is new.
+      const int64_t x = std::max<int64_t>(0, std::min(done, width - kDepthwiseColumns));
+      const int64_t in_x = x * shape_.stride_width - shape_.pad_left;
+      job_.store_begin = done - x;
+      job_.store_end = std::min<int64_t>(kDepthwiseColumns, width - x);
+      job_.column_begin = -in_x;
+      job_.column_end = shape_.in_width - in_x;
+      const bool inside = in_x >= 0 && in_x + span_columns_ <= shape_.in_width;
+      const bool all = job_.store_begin == 0 && job_.store_end == kDepthwiseColumns;
+      const int64_t in_offset = image * shape_.in_height * job_.in_row + in_y * job_.in_row + in_x * job_.in_pixel;
+      const int64_t first_pixel = (image * shape_.out_height() + y) * width + x;
+      RunTile(inside && all ? whole : edge, in_ + in_offset, first_pixel);
+    }
+  }
+
+  void RunTile(DepthwiseTileFn tile, const float* in, int64_t first_pixel) {
+    // With an epilogue that the tile cannot do itself, a panel's width of channels at a time goes through a buffer.
+    const int64_t step = direct_ ? channels_.count : kPanelWidth;
+    for (int64_t c = 0; c < channels_.count; c += step) {
+      const int64_t channel = channels_.first + c;
+      job_.in = in + channel;
+      job_.weight = packed_ + channel * job_.taps();
+      job_.bias = has_bias_ ? epilogue_.bias() + channel : nullptr;
+      job_.channels = std::min(step, channels_.count - c);
+      if (direct_) {
+        job_.out = out_ + first_pixel * shape_.out_pixel_stride + channel;
+        job_.out_pixel = shape_.out_pixel_stride;
+        job_.out_row = shape_.out_width() * shape_.out_pixel_stride;
+        tile(job_);
+      } else {
+        RunBuffered(tile, first_pixel, channel);
+      }
+    }
+  }
+
+  void RunBuffered(DepthwiseTileFn tile, int64_t first_pixel, int64_t channel) {
+    HWY_ALIGN float buffer[kMaxPixels * kPanelWidth];
+    int64_t pixels[kMaxPixels];
+    const int64_t columns = job_.store_end - job_.store_begin;
+    job_.out = buffer - job_.store_begin * kPanelWidth;
+    job_.out_pixel = kPanelWidth;
+    job_.out_row = columns * kPanelWidth;
+    tile(job_);
+    int64_t count = 0;
+    for (int64_t r = 0; r < job_.rows; ++r) {
+      for (int64_t x = job_.store_begin; x < job_.store_end; ++x) {
+        pixels[count++] = first_pixel + r * shape_.out_width() + x;
+      }
+    }
+    StoreFinishedTile({epilogue_, buffer, pixels, count, channel, job_.channels, out_, shape_.out_pixel_stride});
+  }
+
+  const ConvShape& shape_;
+  const DepthwiseTiles tiles_;
+  const Epilogue& epilogue_;
+  const float* in_;
+  const float* packed_;
+  float* out_;
+  const ChannelRange channels_;
+  bool has_bias_;
+  bool direct_;
+  int64_t span_columns_;  // input columns that a tile reads
+  DepthwiseJob job_{};
+};
+
+void RunDepthwiseChunk(const DepthwisePlan& plan, int64_t chunk, const float* in, const float* packed,
+                       const Epilogue& epilogue, float* out) {
+  const int64_t channels = plan.shape.weight.out_channels;
+  const int64_t blocks = PaddedColumns(channels) / kPanelStep;
+  const int64_t channel_chunk = chunk / plan.row_chunks;
+  const int64_t first = blocks * channel_chunk / plan.channel_chunks * kPanelStep;
+  const int64_t last = std::min(channels, blocks * (channel_chunk + 1) / plan.channel_chunks * kPanelStep);
+  DepthwiseBand band(plan, in, packed, epilogue, out, {first, last - first});
+
+  const int64_t height = plan.shape.out_height();
+  const int64_t rows = plan.shape.batch * height;
+  const int64_t row_chunk = chunk % plan.row_chunks;
+  const int64_t end = rows * (row_chunk + 1) / plan.row_chunks;
+  for (int64_t row = rows * row_chunk / plan.row_chunks; row < end;) {
+    const int64_t image = row / height;
+    const int64_t image_end = std::min(end, (image + 1) * height);
+    band.Run(image, row - image * height, image_end - image * height);
+    row = image_end;
+  }
+}
+
+}  // namespace
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace wherry::cpu {
+namespace {
+
+// Products in a chunk: a core does up to 32 in a cycle, so this is some 2 us, against 0.2 us to hand a chunk out.
+constexpr int64_t kChunkProducts = 256 * 1024;
+constexpr int64_t kChunksPerThread = 4;
+// Rows of a chunk: its tiles are 3 rows tall, and neighbouring chunks read some input rows twice.
+constexpr int64_t kChunkRows = 6;
+
+}  // namespace
+
+int64_t DepthwisePackedSize(const ConvWeightShape& shape) { return PaddedColumns(shape.out_channels) * shape.taps(); }
+
+void PackDepthwise(const ConvWeightShape& shape, const float* weight, float* packed) {
+  const int64_t taps = shape.taps();
+  std::fill_n(packed, DepthwisePackedSize(shape), 0.0f);
+  for (int64_t c = 0; c < shape.out_channels; ++c) {
+    float* const to = packed + c / kPanelStep * taps * kPanelStep + c % kPanelStep;
+    for (int64_t tap = 0; tap < taps; ++tap) to[tap * kPanelStep] = weight[c * taps + tap];
+  }
+}
+
+DepthwisePlan::DepthwisePlan(const ConvShape& conv, int threads) : shape(conv), row_chunks(1), channel_chunks(1) {
+  if (threads == 1) return;
+  const int64_t products = shape.out_pixels() * shape.weight.out_channels * shape.weight.taps();
+  const int64_t chunks = std::clamp<int64_t>(products / kChunkProducts, 1, threads * kChunksPerThread);
+  const int64_t rows = shape.batch * shape.out_height();
+  row_chunks = std::clamp<int64_t>(rows / kChunkRows, 1, chunks);
+  channel_chunks = std::min(PaddedColumns(shape.weight.out_channels) / kPanelStep, chunks / row_chunks);
+}
+
+void RunDepthwise(const DepthwisePlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
+                  ThreadPool* pool) {
+  const auto run_chunk = WHERRY_ISA_CALL(RunDepthwiseChunk);
+  const int64_t chunks = plan.row_chunks * plan.channel_chunks;
+  if (pool == nullptr || chunks == 1) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(plan, chunk, in, packed, epilogue, out);
+    return;
+  }
+  pool->Run(chunks, [&](int64_t chunk) { run_chunk(plan, chunk, in, packed, epilogue, out); });
+}
+
+}  // namespace wherry::cpu
+#endif  // HWY_ONCE

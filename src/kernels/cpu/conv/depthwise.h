@@ -1,0 +1,43 @@
+// Depthwise convolution: every channel has a kernel of its own. 3x3 and 5x5 kernels with strides 1 and 2, and 7x7 with
+// stride 1, keep a tile of outputs in registers and load every input once per tile; any other kernel, stride and
+// dilation goes through a general tile. (A channel multiplier above one is a grouped convolution: implicit_gemm.h.)
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/conv/conv_shape.h"
+#include "kernels/cpu/epilogue.h"
+
+namespace wherry {
+class ThreadPool;
+}
+
+namespace wherry::cpu {
+
+// True if the shape is depthwise: one input and one output channel per group.
+inline bool IsDepthwise(const ConvWeightShape& shape) {
+  return shape.in_channels_per_group == 1 && shape.out_channels == shape.groups && shape.groups > 1;
+}
+
+// Floats of the packed weight.
+int64_t DepthwisePackedSize(const ConvWeightShape& shape);
+
+// Packs a contiguous [channels][1][height][width] weight into `packed` (64-byte aligned): blocks of 16 channels,
+// [block][tap][16], zeros in the last.
+void PackDepthwise(const ConvWeightShape& shape, const float* weight, float* packed);
+
+// What depends on the shape. Immutable, may be shared by threads.
+struct DepthwisePlan {
+  // threads: how many the pool will have.
+  DepthwisePlan(const ConvShape& shape, int threads);
+
+  ConvShape shape;
+  int64_t row_chunks;      // of the output rows of all images
+  int64_t channel_chunks;  // of the blocks of 16 channels
+};
+
+// in, out: the first pixel. packed: from PackDepthwise. Needs no scratch.
+void RunDepthwise(const DepthwisePlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
+                  ThreadPool* pool);
+
+}  // namespace wherry::cpu

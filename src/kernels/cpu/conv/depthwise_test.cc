@@ -1,0 +1,94 @@
+#include "kernels/cpu/conv/depthwise.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/check.h"
+#include "base/thread_pool.h"
+#include "kernels/cpu/conv/conv_test_util.h"
+#include "kernels/cpu/simd/isa_test_util.h"
+
+namespace wherry::cpu {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+
+ConvCase Case(const char* name, int64_t batch, int64_t height, int64_t width, int64_t channels, int64_t kernel,
+              int64_t stride, int64_t pad, int64_t dilation = 1) {
+  return {name, MakeConvShape(batch, height, width, {channels, 1, kernel, kernel, channels}, stride, pad, dilation)};
+}
+
+std::vector<ConvCase> Cases() {
+  std::vector<ConvCase> cases = {
+      Case("3x3", 1, 14, 14, 32, 3, 1, 1),          Case("3x3 odd", 2, 11, 13, 27, 3, 1, 1),
+      Case("3x3 narrow", 1, 9, 4, 19, 3, 1, 1),     Case("3x3 no padding", 1, 9, 16, 16, 3, 1, 0),
+      Case("3x3 stride 2", 1, 15, 17, 40, 3, 2, 1), Case("3x3 stride 2 even", 2, 16, 16, 33, 3, 2, 1),
+      Case("5x5", 1, 14, 15, 35, 5, 1, 2),          Case("5x5 stride 2", 2, 17, 18, 48, 5, 2, 2),
+      Case("1x1 image", 1, 1, 1, 20, 3, 1, 1),      Case("image smaller than the kernel", 1, 2, 2, 20, 5, 1, 2),
+      Case("wide padding", 1, 4, 5, 18, 3, 1, 6),   Case("3x3 dilation 2", 1, 12, 15, 21, 3, 1, 2, 2),
+      Case("7x7", 1, 16, 16, 24, 7, 1, 3),          Case("2x2 stride 3", 1, 11, 12, 17, 2, 3, 0),
+      Case("zero batch", 0, 8, 8, 16, 3, 1, 1),     Case("many rows", 3, 40, 22, 130, 3, 1, 1),
+  };
+  ConvCase asymmetric = Case("asymmetric, padded pixels", 2, 10, 19, 30, 3, 1, 0);
+  asymmetric.shape.pad_top = 2;
+  asymmetric.shape.pad_right = 1;
+  asymmetric.shape.in_pixel_stride = 37;
+  asymmetric.shape.out_pixel_stride = 46;
+  cases.push_back(asymmetric);
+  ConvCase oblong = Case("oblong", 1, 13, 20, 22, 3, 1, 1);
+  oblong.shape.weight.kernel_height = 5;
+  oblong.shape.stride_width = 2;
+  oblong.shape.dilation_height = 2;
+  cases.push_back(oblong);
+  return cases;
+}
+
+void Check(ConvProblem* problem, const std::vector<double>& expected, int threads, TestEpilogue which) {
+  SCOPED_TRACE(StrCat("threads ", threads, " epilogue ", static_cast<int>(which)));
+  const ConvShape& shape = problem->shape;
+  ThreadPool pool(threads);
+  AlignedFloats packed(DepthwisePackedSize(shape.weight));
+  PackDepthwise(shape.weight, problem->weight.data(), packed.data());
+  const DepthwisePlan plan(shape, threads);
+  problem->output.assign(problem->output.size(), ConvProblem::kUntouched);
+  RunDepthwise(plan, problem->input.data(), packed.data(), MakeEpilogue(*problem, which), problem->output.data(),
+               threads > 1 ? &pool : nullptr);
+  EXPECT_LE(RelativeError(*problem, expected), kTolerance);
+}
+
+TEST(Depthwise, EveryShapeOnEveryIsa) {
+  for (const ConvCase& c : Cases()) {
+    SCOPED_TRACE(c.name);
+    ConvProblem problem(c.shape);
+    const std::vector<double> expected = ReferenceConv(problem, TestEpilogue::kBiasRelu);
+    ForEachIsa([&] {
+      for (int threads : {1, 2}) Check(&problem, expected, threads, TestEpilogue::kBiasRelu);
+    });
+  }
+}
+
+TEST(Depthwise, EveryEpilogue) {
+  ConvProblem problem(Case("epilogue", 1, 10, 11, 83, 3, 1, 1).shape);
+  for (TestEpilogue which : kAllTestEpilogues) {
+    const std::vector<double> expected = ReferenceConv(problem, which);
+    ForEachIsa([&] { Check(&problem, expected, 2, which); });
+  }
+}
+
+TEST(Depthwise, TheResidualMayBeTheOutput) {
+  // Width 10: the second tile is shifted over the first, whose outputs already hold their sums.
+  ConvProblem problem(Case("in place", 1, 5, 10, 16, 3, 1, 1).shape);
+  const std::vector<double> expected = ReferenceConv(problem, TestEpilogue::kBiasAddRelu);
+  problem.output = problem.residual;
+  AlignedFloats packed(DepthwisePackedSize(problem.shape.weight));
+  PackDepthwise(problem.shape.weight, problem.weight.data(), packed.data());
+  Epilogue epilogue;
+  epilogue.Bias(problem.bias.data()).Add(problem.output.data(), 16).Activate({ActivationKind::kRelu, 0, 0});
+  RunDepthwise(DepthwisePlan(problem.shape, 1), problem.input.data(), packed.data(), epilogue, problem.output.data(),
+               nullptr);
+  EXPECT_LE(RelativeError(problem, expected), kTolerance);
+}
+
+}  // namespace
+}  // namespace wherry::cpu

@@ -1,0 +1,258 @@
+// The register tiles of depthwise convolution. Per-instruction-set header: the guard toggles.
+#if defined(WHERRY_KERNELS_CPU_CONV_DEPTHWISE_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WHERRY_KERNELS_CPU_CONV_DEPTHWISE_TILE_INL_H_
+#undef WHERRY_KERNELS_CPU_CONV_DEPTHWISE_TILE_INL_H_
+#else
+#define WHERRY_KERNELS_CPU_CONV_DEPTHWISE_TILE_INL_H_
+#endif
+
+#include "kernels/cpu/conv/conv_shape.h"
+#include "kernels/cpu/conv/panel.h"
+#include "kernels/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+
+// Output columns of a tile: 7 divides the widths of the usual networks (7, 14, 28, 56, 112).
+inline constexpr int kDepthwiseColumns = 7;
+
+// Output rows of the tallest tile. With 32 registers, 3x3 holds 21 sums, 9 weights and an input; 5x5 14, 10 and one.
+// With 16 there is room for one row.
+constexpr int DepthwiseRows(int kernel, int stride) {
+  if (kLanes < 16 || kernel == 7) return 1;
+  return kernel == 3 && stride == 1 ? 3 : 2;
+}
+
+// A tile of outputs and all it needs. Rows and columns of the input count from what the tile's first tap reads, which
+// may lie outside the image.
+struct DepthwiseJob {
+  const float* in;  // row 0, column 0; dereferenced only inside the image
+  int64_t in_row;
+  int64_t in_pixel;
+  int64_t row_begin;  // input rows and columns inside the image
+  int64_t row_end;
+  int64_t column_begin;
+  int64_t column_end;
+  const float* weight;  // of the first channel's block
+  const float* bias;    // nullptr: none
+  float lo;
+  float hi;
+  float* out;  // row 0, column 0
+  int64_t out_row;
+  int64_t out_pixel;
+  int64_t store_begin;  // output columns to store
+  int64_t store_end;
+  int64_t rows;      // of the tile
+  int64_t channels;  // from the first of a block
+  // What the general tile needs.
+  int64_t kernel_height;
+  int64_t kernel_width;
+  int64_t stride_height;
+  int64_t stride_width;
+  int64_t dilation_height;
+  int64_t dilation_width;
+
+  int64_t taps() const { return kernel_height * kernel_width; }
+};
+
+// The weights of channel c: its taps are kPanelStep floats apart.
+HWY_INLINE const float* DepthwiseWeight(const DepthwiseJob& job, int64_t c) {
+  return job.weight + c / kPanelStep * job.taps() * kPanelStep + c % kPanelStep;
+}
+
+// How much of a tile is there. Rows are tested in any case, one branch each.
+enum class TilePart {
+  kWhole,  // its columns lie inside the image and all are stored, and every lane is a channel
+  kEdge,   // columns are tested, every lane is a channel
+  kTail,   // columns are tested, and the vector has fewer channels than lanes
+};
+
+template <TilePart kPart>
+HWY_INLINE FloatVec LoadChannels(const float* p, int64_t count) {
+  if constexpr (kPart == TilePart::kTail) return LoadN(p, count);
+  return Load(p);
+}
+
+template <TilePart kPart>
+HWY_INLINE void StoreChannels(FloatVec v, float* p, int64_t count) {
+  if constexpr (kPart == TilePart::kTail) {
+    StoreN(v, p, count);
+  } else {
+    Store(v, p);
+  }
+}
+
+// One vector of channels of a kRows x kDepthwiseColumns tile.
+template <int kKernel, int kStride, int kRows, TilePart kPart>
+HWY_INLINE void DepthwiseVector(const DepthwiseJob& job, int64_t c) {
+  constexpr int kColumns = kDepthwiseColumns;
+  constexpr int kInRows = (kRows - 1) * kStride + kKernel;
+  constexpr int kInColumns = (kColumns - 1) * kStride + kKernel;
+  const int64_t count = job.channels - c;
+  const float* const weight = DepthwiseWeight(job, c);
+  // Copies: a vector store may alias the job, which would be read again after each.
+  float* const out = job.out + c;
+  const int64_t out_row = job.out_row;
+  const int64_t out_pixel = job.out_pixel;
+  const int64_t in_pixel = job.in_pixel;
+  const FloatVec bias = job.bias == nullptr ? Zero() : LoadChannels<kPart>(job.bias + c, count);
+  FloatVec acc[kRows][kColumns];
+  WHERRY_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    WHERRY_UNROLL
+    for (int x = 0; x < kColumns; ++x) acc[r][x] = bias;
+  }
+  WHERRY_UNROLL
+  for (int i = 0; i < kInRows; ++i) {
+    if (i >= job.row_begin && i < job.row_end) {
+      FloatVec w[kRows][kKernel];
+      WHERRY_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const int ky = i - r * kStride;
+        WHERRY_UNROLL
+        for (int kx = 0; kx < kKernel; ++kx) {
+          if (ky >= 0 && ky < kKernel) w[r][kx] = hn::Load(FloatTag(), weight + (ky * kKernel + kx) * kPanelStep);
+        }
+      }
+      const float* const row = job.in + i * job.in_row + c;
+      WHERRY_UNROLL
+      for (int j = 0; j < kInColumns; ++j) {
+        if (kPart == TilePart::kWhole || (j >= job.column_begin && j < job.column_end)) {
+          const FloatVec x = LoadChannels<kPart>(row + j * in_pixel, count);
+          WHERRY_UNROLL
+          for (int r = 0; r < kRows; ++r) {
+            const int ky = i - r * kStride;
+            WHERRY_UNROLL
+            for (int kx = 0; kx < kKernel; ++kx) {
+              const int from = j - kx;
+              if (ky >= 0 && ky < kKernel && from >= 0 && from % kStride == 0 && from / kStride < kColumns) {
+                acc[r][from / kStride] = MulAdd(x, w[r][kx], acc[r][from / kStride]);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  const FloatVec lo = Set(job.lo);
+  const FloatVec hi = Set(job.hi);
+  WHERRY_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    WHERRY_UNROLL
+    for (int x = 0; x < kColumns; ++x) {
+      if (kPart == TilePart::kWhole || (x >= job.store_begin && x < job.store_end)) {
+        StoreChannels<kPart>(Clamp(acc[r][x], lo, hi), out + r * out_row + x * out_pixel, count);
+      }
+    }
+  }
+}
+
+// One vector of channels of one row of kDepthwiseColumns outputs, for any kernel. A weight is loaded once per tap and
+// an input once per product, which the load units can just supply.
+template <TilePart kPart>
+HWY_INLINE void DepthwiseAnyVector(const DepthwiseJob& job, int64_t c) {
+  constexpr int kColumns = kDepthwiseColumns;
+  const int64_t count = job.channels - c;
+  const float* weight = DepthwiseWeight(job, c);
+  const FloatVec bias = job.bias == nullptr ? Zero() : LoadChannels<kPart>(job.bias + c, count);
+  FloatVec acc[kColumns];
+  WHERRY_UNROLL
+  for (int x = 0; x < kColumns; ++x) acc[x] = bias;
+  const int64_t step = job.stride_width * job.in_pixel;
+  for (int64_t ky = 0; ky < job.kernel_height; ++ky) {
+    const int64_t y = ky * job.dilation_height;
+    if (y < job.row_begin || y >= job.row_end) continue;
+    for (int64_t kx = 0; kx < job.kernel_width; ++kx) {
+      const int64_t column = kx * job.dilation_width;
+      const FloatVec w = hn::Load(FloatTag(), weight + (ky * job.kernel_width + kx) * kPanelStep);
+      const float* const in = job.in + y * job.in_row + column * job.in_pixel + c;
+      if (kPart == TilePart::kWhole ||
+          (column >= job.column_begin && column + (kColumns - 1) * job.stride_width < job.column_end)) {
+        WHERRY_UNROLL
+        for (int x = 0; x < kColumns; ++x) acc[x] = MulAdd(LoadChannels<kPart>(in + x * step, count), w, acc[x]);
+        continue;
+      }
+      WHERRY_UNROLL
+      for (int x = 0; x < kColumns; ++x) {
+        const int64_t at = column + x * job.stride_width;
+        if (at >= job.column_begin && at < job.column_end) {
+          acc[x] = MulAdd(LoadChannels<kPart>(in + x * step, count), w, acc[x]);
+        }
+      }
+    }
+  }
+  const FloatVec lo = Set(job.lo);
+  const FloatVec hi = Set(job.hi);
+  WHERRY_UNROLL
+  for (int x = 0; x < kColumns; ++x) {
+    if (kPart == TilePart::kWhole || (x >= job.store_begin && x < job.store_end)) {
+      StoreChannels<kPart>(Clamp(acc[x], lo, hi), job.out + x * job.out_pixel + c, count);
+    }
+  }
+}
+
+// All channels of a job. kPart: kWhole or kEdge.
+template <int kKernel, int kStride, int kRows, TilePart kPart>
+HWY_NOINLINE void DepthwiseTile(const DepthwiseJob& job) {
+  int64_t c = 0;
+  for (; c + kLanes <= job.channels; c += kLanes) DepthwiseVector<kKernel, kStride, kRows, kPart>(job, c);
+  if (c < job.channels) DepthwiseVector<kKernel, kStride, kRows, TilePart::kTail>(job, c);
+}
+
+template <TilePart kPart>
+HWY_NOINLINE void DepthwiseAnyTile(const DepthwiseJob& job) {
+  int64_t c = 0;
+  for (; c + kLanes <= job.channels; c += kLanes) DepthwiseAnyVector<kPart>(job, c);
+  if (c < job.channels) DepthwiseAnyVector<TilePart::kTail>(job, c);
+}
+
+using DepthwiseTileFn = void (*)(const DepthwiseJob&);
+
+// The tiles of one kernel and stride, by height.
+template <int kKernel, int kStride, TilePart kPart>
+HWY_INLINE DepthwiseTileFn DepthwiseTileOfHeight(int64_t rows) {
+  constexpr int kMaxRows = DepthwiseRows(kKernel, kStride);
+  if constexpr (kMaxRows >= 3) {
+    if (rows == 3) return &DepthwiseTile<kKernel, kStride, 3, kPart>;
+  }
+  if constexpr (kMaxRows >= 2) {
+    if (rows == 2) return &DepthwiseTile<kKernel, kStride, 2, kPart>;
+  }
+  return &DepthwiseTile<kKernel, kStride, 1, kPart>;
+}
+
+// A convolution's tiles: how tall they may be and the functions that compute them.
+struct DepthwiseTiles {
+  int64_t max_rows;
+  DepthwiseTileFn (*whole)(int64_t rows);
+  DepthwiseTileFn (*edge)(int64_t rows);
+};
+
+template <int kKernel, int kStride>
+constexpr DepthwiseTiles DepthwiseTilesOf() {
+  return {DepthwiseRows(kKernel, kStride), &DepthwiseTileOfHeight<kKernel, kStride, TilePart::kWhole>,
+          &DepthwiseTileOfHeight<kKernel, kStride, TilePart::kEdge>};
+}
+
+template <TilePart kPart>
+DepthwiseTileFn DepthwiseAnyTileOfHeight(int64_t) {
+  return &DepthwiseAnyTile<kPart>;
+}
+
+inline DepthwiseTiles ChooseDepthwiseTiles(const ConvShape& s) {
+  const ConvWeightShape& w = s.weight;
+  const bool square = w.kernel_height == w.kernel_width && s.stride_height == s.stride_width;
+  if (square && s.dilation_height == 1 && s.dilation_width == 1) {
+    if (w.kernel_height == 3 && s.stride_height == 1) return DepthwiseTilesOf<3, 1>();
+    if (w.kernel_height == 3 && s.stride_height == 2) return DepthwiseTilesOf<3, 2>();
+    if (w.kernel_height == 5 && s.stride_height == 1) return DepthwiseTilesOf<5, 1>();
+    if (w.kernel_height == 5 && s.stride_height == 2) return DepthwiseTilesOf<5, 2>();
+    if (w.kernel_height == 7 && s.stride_height == 1) return DepthwiseTilesOf<7, 1>();
+  }
+  return {1, &DepthwiseAnyTileOfHeight<TilePart::kWhole>, &DepthwiseAnyTileOfHeight<TilePart::kEdge>};
+}
+
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
