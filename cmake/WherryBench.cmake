@@ -2,7 +2,7 @@
 
 find_package(benchmark QUIET)
 add_custom_target(bench)
-if(benchmark_FOUND AND TARGET wherry)
+if(benchmark_FOUND)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/src/*_bench.cc")
   set(names "")
   foreach(source IN LISTS sources)

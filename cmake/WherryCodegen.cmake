@@ -74,13 +74,5 @@ function(wherry_collect_registrations)
     COMMAND ${WHERRY_PYTHON} "${collect}" --src "${PROJECT_SOURCE_DIR}/src" --out "${WHERRY_GEN_DIR}/builtin" --folders
             ${folders} --ops ${WHERRY_OPS}
     DEPENDS "${collect}" ${inputs})
-  # A table whose declarations are not in the tree yet is left out.
-  set(src "${PROJECT_SOURCE_DIR}/src")
-  if(NOT EXISTS "${src}/kernel/kernel_registry.h" OR NOT EXISTS "${src}/kernel/provider.h")
-    list(FILTER outputs EXCLUDE REGEX "kernels\\.gen\\.cc$")
-  endif()
-  if(NOT EXISTS "${src}/pass/pass_registry.h" OR NOT EXISTS "${src}/importer/importer.h")
-    list(FILTER outputs EXCLUDE REGEX "graph\\.gen\\.cc$")
-  endif()
   set(WHERRY_GEN_SOURCES ${WHERRY_GEN_SOURCES} ${outputs} PARENT_SCOPE)
 endfunction()

@@ -2,9 +2,6 @@
 # wherry/extend.h needs (below wherry/detail/), the op generator for out-of-tree ops, and the CMake package.
 
 include(CMakePackageConfigHelpers)
-if(NOT TARGET wherry)
-  return()
-endif()
 
 get_property(plugins GLOBAL PROPERTY WHERRY_PLUGINS)
 get_property(packages GLOBAL PROPERTY WHERRY_PACKAGES)
