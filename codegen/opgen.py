@@ -21,6 +21,8 @@ from typing import Callable
 sys.dont_write_bytecode = True
 
 from emit_api import emit_api  # noqa: E402
+from emit_eager import emit_eager  # noqa: E402
+from emit_import import emit_import  # noqa: E402
 from emit_schema import emit_schema  # noqa: E402
 from errors import Place, SpecError  # noqa: E402
 from infer_header import InferFunctions  # noqa: E402
@@ -35,8 +37,17 @@ _ROOT = pathlib.Path(__file__).resolve().parent.parent
 def products(target: Target) -> dict[str, Emitter]:
     """Output path -> what makes its text."""
     if target.extension:
-        return {f"{target.extension}_ops.h": emit_api, f"{target.extension}_ops.cc": emit_schema}
-    return {"wherry/ops.h": emit_api, "op/ops.gen.cc": emit_schema}
+        return {
+            f"{target.extension}_ops.h": emit_api,
+            f"{target.extension}_schemas.cc": emit_schema,
+            f"{target.extension}_functions.cc": emit_eager,
+        }
+    return {
+        "wherry/ops.h": emit_api,
+        "op/ops.gen.cc": emit_schema,
+        "eager/ops.gen.cc": emit_eager,
+        "importer/import_rules.gen.cc": emit_import,
+    }
 
 
 def read_ops(options: argparse.Namespace) -> tuple[list[Op], list[SpecError]]:

@@ -1,0 +1,85 @@
+#include "importer/import_rule.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "importer/importer.h"
+#include "op/schema_registry.h"
+
+namespace wherry {
+namespace {
+
+TEST(ImportRule, RulesAreFoundByFormatDomainTypeAndOpset) {
+  const ImportRule* rule = FindImportRule("onnx", "", "Softmax", 13);
+  ASSERT_NE(rule, nullptr);
+  EXPECT_STREQ(rule->op, "softmax");
+  ASSERT_EQ(rule->inputs.size(), 1U);
+  EXPECT_STREQ(rule->inputs[0].ours, "x");
+  EXPECT_EQ(rule->inputs[0].theirs, nullptr);
+
+  EXPECT_EQ(FindImportRule("onnx", "", "Softmax", rule->since - 1), nullptr);
+  EXPECT_EQ(FindImportRule("onnx", "ai.example", "Softmax", 13), nullptr);
+  EXPECT_EQ(FindImportRule("onnx", "", "NoSuchOperator", 13), nullptr);
+  EXPECT_EQ(FindImportRule("tflite", "", "Softmax", 13), nullptr);
+}
+
+TEST(ImportRule, PaddleRulesNameParameters) {
+  const ImportRule* rule = FindImportRule("paddle", "", "softmax");
+  ASSERT_NE(rule, nullptr);
+  ASSERT_EQ(rule->inputs.size(), 1U);
+  EXPECT_STREQ(rule->inputs[0].theirs, "X");
+  ASSERT_EQ(rule->outputs.size(), 1U);
+  EXPECT_STREQ(rule->outputs[0].theirs, "Out");
+}
+
+TEST(ImportRule, RulesAreSortedAndFitTheirSchemas) {
+  const ImportRule* previous = nullptr;
+  for (const ImportRule& rule : BuiltinImportRules()) {
+    SCOPED_TRACE(std::string(rule.format) + " " + rule.type);
+    if (previous != nullptr) {
+      const auto key = [](const ImportRule& r) {
+        return std::tuple<std::string, std::string, std::string, int>(r.format, r.domain, r.type, r.since);
+      };
+      EXPECT_LT(key(*previous), key(rule));
+    }
+    previous = &rule;
+
+    const OpSchema* schema = SchemaRegistry::Global().Find(rule.op);
+    ASSERT_NE(schema, nullptr);
+    for (const ImportTensor& tensor : rule.inputs) {
+      if (tensor.ours != nullptr) {
+        EXPECT_GE(schema->FindArg(tensor.ours), 0) << tensor.ours;
+      }
+    }
+    for (const ImportTensor& tensor : rule.outputs) {
+      if (tensor.ours != nullptr) {
+        EXPECT_GE(schema->FindOutput(tensor.ours), 0) << tensor.ours;
+      }
+    }
+    for (const ImportAttr& attr : rule.attrs) {
+      const int index = schema->FindArg(attr.ours);
+      ASSERT_GE(index, 0) << attr.ours;
+      EXPECT_EQ(schema->args[static_cast<size_t>(index)].type, attr.type) << attr.ours;
+      if (attr.value != nullptr) {
+        EXPECT_EQ(TypeOf(attr.ParsedValue()), attr.type) << attr.ours << " = " << attr.value;
+      }
+      if (attr.theirs == nullptr) {
+        EXPECT_NE(attr.value, nullptr) << attr.ours;
+      }
+    }
+  }
+}
+
+TEST(ImportRule, NoTypeHasBothARuleAndAConverter) {
+  for (const ConverterDescriptor* converter : BuiltinConverters()) {
+    for (const ImportRule& rule : BuiltinImportRules()) {
+      EXPECT_FALSE(std::string(rule.format) == converter->importer && std::string(rule.type) == converter->type)
+          << rule.format << " " << rule.type;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wherry
