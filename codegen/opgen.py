@@ -21,6 +21,7 @@ from typing import Callable
 sys.dont_write_bytecode = True
 
 from emit_api import emit_api  # noqa: E402
+from emit_cases import emit_cases  # noqa: E402
 from emit_eager import emit_eager  # noqa: E402
 from emit_import import emit_import  # noqa: E402
 from emit_schema import emit_schema  # noqa: E402
@@ -47,6 +48,7 @@ def products(target: Target) -> dict[str, Emitter]:
         "op/ops.gen.cc": emit_schema,
         "eager/ops.gen.cc": emit_eager,
         "importer/import_rules.gen.cc": emit_import,
+        "conformance/cases.gen.cc": emit_cases,
     }
 
 

@@ -42,8 +42,16 @@ void OpCall::Add(Attribute attribute) {
   args_.emplace_back().attribute = std::move(attribute);
 }
 
-void OpCall::Run() {
-  outputs_ = InvokeOp(schema_, args_, nullptr);
+void OpCall::Run() { Invoke(InvokeOptions()); }
+
+void OpCall::RunInplace(Tensor* tensor) {
+  InvokeOptions options;
+  options.inplace = tensor->impl().get();
+  Invoke(options);
+}
+
+void OpCall::Invoke(const InvokeOptions& options) {
+  outputs_ = InvokeOp(schema_, args_, nullptr, options);
   // A device may still be at work; the user's next step, whatever it is, sees finished data.
   for (const std::vector<DenseTensor>& group : outputs_) {
     for (const DenseTensor& tensor : group) {

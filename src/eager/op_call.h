@@ -57,6 +57,7 @@ class OpCall {
 
  private:
   void Add(Attribute attribute);
+  void Invoke(const InvokeOptions& options);
   std::string Argument() const;  // the next one, for messages
 
   const OpSchema& schema_;

@@ -45,6 +45,7 @@ class Invocation {
     AllocateOutputs();
     Execute(kernel);
     RestoreLayout(kernel.key.layout());
+    if (options_.inplace != nullptr) WriteBack();
     return std::move(outputs_);
   }
 
@@ -242,17 +243,49 @@ class Invocation {
     for (const std::vector<MetaTensor>& group : inferred_) {
       std::vector<DenseTensor>& tensors = outputs_.emplace_back();
       for (const MetaTensor& meta : group) {
-        if (meta.known()) {
+        if (options_.inplace != nullptr) CheckInplace(meta);
+        if (options_.inplace != nullptr && KernelSees(*options_.inplace) &&
+            meta.tensor_meta() == options_.inplace->meta()) {
+          tensors.push_back(*options_.inplace);
+        } else if (meta.known()) {
           tensors.emplace_back(device_->allocator(), meta.tensor_meta());
-          continue;
+        } else {
+          WHERRY_ENFORCE(schema_.Has(kTraitDynamicOutput), kUnsupported, "the shape of output ", outputs_.size() - 1,
+                         ", ", meta.DebugString(), ", does not follow from the arguments");
+          TensorMeta unknown;  // the kernel allocates
+          unknown.dtype = meta.dtype;
+          tensors.emplace_back(unknown);
         }
-        WHERRY_ENFORCE(schema_.Has(kTraitDynamicOutput), kUnsupported, "the shape of output ", outputs_.size() - 1,
-                       ", ", meta.DebugString(), ", does not follow from the arguments");
-        TensorMeta unknown;  // the kernel allocates
-        unknown.dtype = meta.dtype;
-        tensors.emplace_back(unknown);
       }
     }
+  }
+
+  void CheckInplace(const MetaTensor& result) const {
+    WHERRY_ENFORCE(schema_.outputs.size() == 1 && schema_.inplace.size() == 1, kInvalidArgument,
+                   "this operator cannot run in place");
+    const auto arg = static_cast<size_t>(schema_.inplace[0].arg);
+    const TensorMeta& meta = options_.inplace->meta();
+    WHERRY_ENFORCE(result.known() && result.dtype == meta.dtype && result.shape() == meta.shape, kInvalidArgument,
+                   Named(arg), ", ", meta.DebugString(), ", cannot be overwritten with the result, ",
+                   result.DebugString());
+  }
+
+  // Whether the kernel reads this very tensor, not a transformed copy of it.
+  bool KernelSees(const DenseTensor& tensor) const {
+    for (const TensorArg& arg : tensors_) {
+      if (arg.index == static_cast<size_t>(schema_.inplace[0].arg)) return arg.tensor == &tensor;
+    }
+    return false;
+  }
+
+  // The result lies elsewhere when the kernel could not work in the tensor's own memory: another device or layout.
+  void WriteBack() {
+    DenseTensor& result = outputs_[0][0];
+    if (result.buffer() == options_.inplace->buffer()) return;
+    DeviceContext* home = GetDeviceContextByBackend(options_.inplace->target());
+    const DenseTensor moved = TransformTensor(result, DataType::kUndefined, options_.inplace->layout(), home);
+    home->Copy(moved, options_.inplace);
+    result = *options_.inplace;
   }
 
   void Execute(const Kernel& kernel) {

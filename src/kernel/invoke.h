@@ -23,6 +23,9 @@ struct InvokeOptions {
   const Kernel* kernel = nullptr;
   // Number of values of each output (list outputs); empty: one each, or as many as InferMeta says.
   std::vector<size_t> output_counts;
+  // The only output is written over this argument's memory, which the schema's `inplace` must allow. Type and shape
+  // must be the output's, else Error(kInvalidArgument) before anything is written. Null: new memory.
+  DenseTensor* inplace = nullptr;
 };
 
 // Infers, selects, transforms inputs that lie elsewhere or have another type or layout (only where the schema allows),
