@@ -170,7 +170,7 @@ class Invocation {
     }
   }
 
-  KernelProblem Problem() const { return KernelProblem(schema_, bound_, output_metas_, {}, threads()); }
+  KernelProblem Problem() const { return KernelProblem(schema_, bound_, output_metas_, options_.constants, threads()); }
   int threads() const {
     const auto* cpu = dynamic_cast<const CpuContext*>(&device_->implementation());
     return cpu != nullptr ? cpu->threads() : 1;
@@ -297,12 +297,7 @@ class Invocation {
       context.EmplaceBackOutputs(pointers);
     }
     context.RefreshTensorAttributes();
-    if (kernel.plan != nullptr) {
-      std::shared_ptr<const KernelPlan> plan =
-          PlanCache::Global().Get(kernel, schema_, bound_, output_metas_, threads());
-      WHERRY_CHECK(plan->packs.empty(), "kernel ", kernel.id(), " wants to pack an argument that is not constant");
-      context.SetPlan(std::move(plan), {});
-    }
+    if (kernel.plan != nullptr) SetPlan(kernel, &context);
     try {
       kernel(&context);
     } catch (Error& error) {
@@ -313,6 +308,23 @@ class Invocation {
       for (const DenseTensor& tensor : group)
         WHERRY_CHECK(tensor.has_data(), "kernel ", kernel.id(), " made no output");
     }
+  }
+
+  void SetPlan(const Kernel& kernel, KernelContext* context) const {
+    if (options_.constants.empty()) {
+      std::shared_ptr<const KernelPlan> plan =
+          PlanCache::Global().Get(kernel, schema_, bound_, output_metas_, threads());
+      WHERRY_CHECK(plan->packs.empty(), "kernel ", kernel.id(), " wants to pack an argument that is not constant");
+      context->SetPlan(std::move(plan), {});
+      return;
+    }
+    std::shared_ptr<const KernelPlan> plan = kernel.plan(Problem());
+    std::vector<std::shared_ptr<const PackedWeight>> packed;
+    for (const PackRequest& request : plan->packs) {
+      const DenseTensor* weight = context->Input(static_cast<size_t>(request.input));
+      packed.push_back(std::make_shared<PackedWeight>(kernel.pack(*weight, request.format)));
+    }
+    context->SetPlan(std::move(plan), std::move(packed));
   }
 
   void AddParameter(size_t arg, KernelContext* context) {

@@ -23,6 +23,8 @@ struct InvokeOptions {
   const Kernel* kernel = nullptr;
   // Number of values of each output (list outputs); empty: one each, or as many as InferMeta says.
   std::vector<size_t> output_counts;
+  // Arguments (by index) that the kernel may have packed. Packs are made for this call alone; a predictor keeps them.
+  std::vector<int8_t> constants;
   // The only output is written over this argument's memory, which the schema's `inplace` must allow. Type and shape
   // must be the output's, else Error(kInvalidArgument) before anything is written. Null: new memory.
   DenseTensor* inplace = nullptr;
