@@ -25,7 +25,7 @@ add_dependencies(wherry_codegen wherry_check_layers)
 
 # Sets WHERRY_GEN_SOURCES to the .cc files that opgen.py will write, absolute.
 set(WHERRY_GEN_SOURCES "")
-if(EXISTS "${PROJECT_SOURCE_DIR}/src/op/infer/infer_meta.h")
+if(EXISTS "${PROJECT_SOURCE_DIR}/codegen/opgen.py")
   file(GLOB_RECURSE opgen_inputs CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/codegen/*.py"
        "${PROJECT_SOURCE_DIR}/codegen/*.j2" "${PROJECT_SOURCE_DIR}/ops/*.yaml" "${PROJECT_SOURCE_DIR}/ops/*.json")
   list(FILTER opgen_inputs EXCLUDE REGEX "_test\\.py$|/tests/|/collect\\.py$")
