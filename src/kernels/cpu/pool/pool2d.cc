@@ -1,0 +1,147 @@
+#include "kernels/cpu/pool/pool2d.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/thread_pool.h"
+#include "kernels/cpu/simd/isa.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/pool/pool2d.cc"
+#include "kernels/cpu/simd/foreach_isa.h"
+
+#include "kernels/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+namespace {
+
+struct Window {
+  const float* in;  // its first pixel inside the image, channel 0
+  int64_t rows;
+  int64_t columns;
+  int64_t row_step;  // in floats
+  int64_t column_step;
+  float scale;  // of a sum
+};
+
+template <PoolKind kKind>
+HWY_INLINE FloatVec Accumulate(FloatVec acc, FloatVec x) {
+  if constexpr (kKind == PoolKind::kMax) {
+    // Once NaN, no comparison replaces it.
+    return hn::IfThenElse(hn::Or(hn::Gt(x, acc), hn::IsNaN(x)), x, acc);
+  } else {
+    return hn::Add(acc, x);
+  }
+}
+
+// kVectors vectors of channels from c on; with kTail one vector of `count` < kLanes channels.
+template <PoolKind kKind, int kVectors, bool kTail>
+HWY_INLINE void PoolVectors(const Window& window, float* out, int64_t c, int64_t count) {
+  const FloatVec start = Set(kKind == PoolKind::kMax ? -std::numeric_limits<float>::infinity() : 0.0f);
+  FloatVec acc[kVectors];
+  WHERRY_UNROLL
+  for (int v = 0; v < kVectors; ++v) acc[v] = start;
+  for (int64_t y = 0; y < window.rows; ++y) {
+    FloatVec row[kVectors];
+    WHERRY_UNROLL
+    for (int v = 0; v < kVectors; ++v) row[v] = start;
+    const float* p = window.in + y * window.row_step + c;
+    for (int64_t x = 0; x < window.columns; ++x) {
+      WHERRY_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        row[v] = Accumulate<kKind>(row[v], kTail ? LoadN(p, count) : Load(p + v * kLanes));
+      }
+      p += window.column_step;
+    }
+    WHERRY_UNROLL
+    for (int v = 0; v < kVectors; ++v) acc[v] = Accumulate<kKind>(acc[v], row[v]);
+  }
+  WHERRY_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    if constexpr (kKind != PoolKind::kMax) acc[v] = hn::Mul(acc[v], Set(window.scale));
+    if constexpr (kTail) {
+      StoreN(acc[v], out + c, count);
+    } else {
+      Store(acc[v], out + c + v * kLanes);
+    }
+  }
+}
+
+template <PoolKind kKind>
+void PoolChannels(const Window& window, float* out, int64_t begin, int64_t end) {
+  constexpr int kVectors = 4;
+  int64_t c = begin;
+  for (; c + kVectors * kLanes <= end; c += kVectors * kLanes) PoolVectors<kKind, kVectors, false>(window, out, c, 0);
+  for (; c + kLanes <= end; c += kLanes) PoolVectors<kKind, 1, false>(window, out, c, 0);
+  if (c < end) PoolVectors<kKind, 1, true>(window, out, c, end - c);
+}
+
+// The blocks [begin, end) of kPoolBlock channels, counted pixel by pixel of the output.
+void PoolBlocks(const PoolShape& s, const float* in, float* out, int64_t begin, int64_t end) {
+  const int64_t blocks = (s.channels + kPoolBlock - 1) / kPoolBlock;
+  const int64_t in_row = s.columns.in * s.in_pixel_stride;
+  for (int64_t pixel = begin / blocks; pixel * blocks < end; ++pixel) {
+    const PoolWindow rows = PoolWindowAt(s.rows, pixel / s.columns.out % s.rows.out);
+    const PoolWindow columns = PoolWindowAt(s.columns, pixel % s.columns.out);
+    const int64_t image = pixel / (s.columns.out * s.rows.out);
+    const int64_t count =
+        s.kind == PoolKind::kAverageWithPadding ? rows.padded_count * columns.padded_count : rows.count * columns.count;
+    const Window window{in + (image * s.rows.in + rows.begin) * in_row + columns.begin * s.in_pixel_stride,
+                        rows.count,
+                        columns.count,
+                        rows.step * in_row,
+                        columns.step * s.in_pixel_stride,
+                        count > 0 ? 1.0f / static_cast<float>(count) : 0.0f};
+    float* const to = out + pixel * s.out_pixel_stride;
+    const int64_t first = std::max<int64_t>(0, begin - pixel * blocks) * kPoolBlock;
+    const int64_t last = std::min(s.channels, (end - pixel * blocks) * kPoolBlock);
+    if (s.kind == PoolKind::kMax) {
+      PoolChannels<PoolKind::kMax>(window, to, first, last);
+    } else {
+      PoolChannels<PoolKind::kAverage>(window, to, first, last);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace wherry::cpu {
+namespace {
+
+// How many of begin, begin + step, ... (kernel of them) are below `limit`.
+int64_t CountBelow(int64_t begin, int64_t step, int64_t kernel, int64_t limit) {
+  return limit <= begin ? 0 : std::min(kernel, (limit - begin + step - 1) / step);
+}
+
+}  // namespace
+
+PoolWindow PoolWindowAt(const PoolAxis& a, int64_t i) {
+  if (a.adaptive) {
+    const int64_t begin = i * a.in / a.out;
+    const int64_t count = ((i + 1) * a.in + a.out - 1) / a.out - begin;
+    return {begin, 1, count, count};
+  }
+  const int64_t begin = i * a.stride - a.pad_before;
+  const int64_t before = CountBelow(begin, a.dilation, a.kernel, 0);  // taps in the front padding
+  return {begin + before * a.dilation, a.dilation, CountBelow(begin, a.dilation, a.kernel, a.in) - before,
+          CountBelow(begin, a.dilation, a.kernel, a.in + a.pad_after)};
+}
+
+void Pool2d(const PoolShape& shape, const float* in, float* out, ThreadPool* pool) {
+  const auto pool_blocks = WHERRY_ISA_CALL(PoolBlocks);
+  const int64_t blocks =
+      shape.batch * shape.rows.out * shape.columns.out * ((shape.channels + kPoolBlock - 1) / kPoolBlock);
+  const int64_t window = shape.rows.adaptive || shape.columns.adaptive
+                             ? shape.rows.in * shape.columns.in / (shape.rows.out * shape.columns.out + 1) + 1
+                             : shape.rows.kernel * shape.columns.kernel;
+  // Some 10 us of work to a chunk: a block's pixel takes about 4 cycles.
+  const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, window));
+  ParallelFor(pool, blocks, grain, [&](int64_t begin, int64_t end) { pool_blocks(shape, in, out, begin, end); });
+}
+
+}  // namespace wherry::cpu
+#endif  // HWY_ONCE
