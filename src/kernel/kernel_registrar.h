@@ -113,3 +113,8 @@ struct KernelDescriptor {
   WHERRY_DESCRIPTOR_(KernelDescriptor, wherry_kernel_##op##_##provider##_##variant##_##target##_##dtype##_##layout) =    \
       ::wherry::KernelDescriptor::MakeVariant(#op, #provider, #variant, ::wherry::Target::target,                        \
                                               ::wherry::DataType::dtype, ::wherry::DataLayout::layout)
+
+// Keeps a kernel that was registered out of the tree, in a static library: the arguments that name it.
+#define USE_KERNEL(op, provider, target, layout) WHERRY_USE_(wherry_kernel_##op##_##provider##_##target##_##layout)
+#define USE_KERNEL_VARIANT(op, provider, variant, target, dtype, layout) \
+  WHERRY_USE_(wherry_kernel_##op##_##provider##_##variant##_##target##_##dtype##_##layout)

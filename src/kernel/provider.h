@@ -50,3 +50,6 @@ DeviceContext* GetDeviceContextByBackend(Target target);
 #define REGISTER_PROVIDER(name, doc, target, available, create_context)         \
   WHERRY_DESCRIPTOR_(ProviderDescriptor, wherry_provider_##name) =              \
       ::wherry::ProviderDescriptor{#name, doc, ::wherry::Target::target, available, create_context}
+
+// Keeps a provider that was registered out of the tree, in a static library.
+#define USE_PROVIDER(name) WHERRY_USE_(wherry_provider_##name)

@@ -50,3 +50,13 @@ bool HasPending() noexcept;
   }                                                                                                             \
   constinit const ::wherry::Type symbol##_::descriptor
 #endif
+
+// Refers to the anchor of a registration that was made out of the tree, so that a static library's member is linked. What USE_KERNEL,
+// USE_PROVIDER and USE_MIR_PASS expand to; belongs outside of functions. `used`: an optimiser would drop a constant that nobody reads.
+#define WHERRY_USE_(symbol)                                                \
+  extern "C" {                                                             \
+  extern const char symbol##_anchor;                                       \
+  }                                                                        \
+  namespace {                                                              \
+  __attribute__((used)) const char* const symbol##_use = &symbol##_anchor; \
+  }

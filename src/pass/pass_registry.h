@@ -73,11 +73,5 @@ std::span<const PassDescriptor* const> BuiltinPasses();
 #define REGISTER_MIR_PASS(name, ... /* class */) \
   WHERRY_DESCRIPTOR_(PassDescriptor, wherry_pass_##name) = ::wherry::PassDescriptor::Make<__VA_ARGS__>(#name)
 
-// Refers to the anchor of a pass that was registered out of the tree, so that a static library's member is linked.
-#define USE_MIR_PASS(name)                            \
-  extern "C" {                                        \
-  extern const char wherry_pass_##name##_anchor;      \
-  }                                                   \
-  namespace {                                         \
-  [[maybe_unused]] const char* const use_pass_##name = &wherry_pass_##name##_anchor; \
-  }
+// Keeps a pass that was registered out of the tree, in a static library.
+#define USE_MIR_PASS(name) WHERRY_USE_(wherry_pass_##name)
