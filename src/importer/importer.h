@@ -8,17 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/file_bytes.h"
 #include "ir/program.h"
 #include "op/pending.h"
 
 namespace wherry {
-
-// Bytes of a file: mapped, or in memory. The owner keeps them alive; weights may go on pointing into them.
-struct FileBytes {
-  std::string name;  // for messages
-  std::span<const std::byte> data;
-  std::shared_ptr<const void> owner;
-};
 
 // Where a model comes from. Paths are used by the importer only inside the model's folder.
 struct ModelSource {

@@ -16,7 +16,7 @@ constexpr int kMaxNesting = 64;
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, WeightTable weights) : text_(text) { program_.weights = std::move(weights); }
 
   Program Run() {
     program_.blocks.clear();
@@ -446,6 +446,6 @@ class Parser {
 
 }  // namespace
 
-Program ParseProgram(std::string_view text) { return Parser(text).Run(); }
+Program ParseProgram(std::string_view text, WeightTable weights) { return Parser(text, std::move(weights)).Run(); }
 
 }  // namespace wherry

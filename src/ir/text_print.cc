@@ -110,6 +110,7 @@ class Printer {
     for (const auto& [key, value] : program_.metadata) out_ += StrCat("meta ", text::QuoteString(key), " = ", text::QuoteString(value), "\n");
     if (program_.optimized) out_ += "optimized\n";
     for (const auto& [name, tensor] : program_.weights) {
+      if (!options_.weights) break;
       out_ += StrCat("weight ", text::ValueName(name), " : ", MetaTensor(tensor.meta()).DebugString(), " = ",
                      WeightData(tensor, options_.exact_weights), "\n");
     }

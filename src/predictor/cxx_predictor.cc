@@ -1,0 +1,16 @@
+// CreatePaddlePredictor(CxxConfig): import, optimise, build. In the full library only.
+#include "format/wry.h"
+#include "predictor/cxx_load.h"
+#include "predictor/light_predictor.h"
+
+namespace wherry {
+
+std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const CxxConfig& config) {
+  auto origin = std::make_shared<PredictorOrigin>();
+  LoadedModel model = LoadModel(config);
+  origin->report = model.report.passes.empty() ? "" : model.report.DebugString();
+  origin->save = [](const Program& program, const std::string& path) { SaveWry(program, path); };
+  return std::make_shared<LightPredictor>(Executable::Build(std::move(model.program), config.watched_values()), std::move(origin), config);
+}
+
+}  // namespace wherry

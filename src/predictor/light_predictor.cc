@@ -1,0 +1,143 @@
+#include "predictor/light_predictor.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/strings.h"
+#include "ir/text.h"
+#include "predictor/profile.h"
+
+namespace wherry {
+
+namespace {
+
+ValueInfo InfoOf(const std::string& name, const MetaTensor& type) {
+  ValueInfo info;
+  info.name = name;
+  info.dtype = type.dtype;
+  info.rank_known = type.rank_known;
+  if (!type.rank_known) return info;
+  for (const Dim& dim : type.dims) {
+    info.dims.push_back(dim.known() ? InputDim{dim.value(), ""} : InputDim{-1, dim.DebugString()});
+  }
+  return info;
+}
+
+std::shared_ptr<ThreadPool> MakePool(int threads) {
+  const int count = threads > 0 ? threads : ThreadPool::DefaultThreads();
+  return count > 1 ? std::make_shared<ThreadPool>(count) : nullptr;  // one thread means no pool
+}
+
+size_t FindName(const std::vector<ValueInfo>& infos, const std::string& name, const char* what) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (infos[i].name == name) return i;
+    names.push_back(infos[i].name);
+  }
+  Throw(ErrorCode::kNotFound, "there is no ", what, " named ", Quote(name), "; the model has ", Join(names, ", "));
+}
+
+}  // namespace
+
+LightPredictor::LightPredictor(std::shared_ptr<const Executable> executable, std::shared_ptr<const PredictorOrigin> origin,
+                               const ConfigBase& config)
+    : executable_(std::move(executable)),
+      origin_(std::move(origin)),
+      config_(config),
+      session_(executable_, MakePool(config.threads()), config.memory_limit()) {
+  const Block& block = executable_->program().main();
+  std::vector<TensorMeta> metas;
+  bool known = true;
+  for (size_t i = 0; i < block.inputs.size(); ++i) {
+    const MetaTensor& type = executable_->InputType(i);
+    input_infos_.push_back(InfoOf(block.inputs[i], type));
+    inputs_.push_back(std::make_shared<DenseTensor>());
+    known = known && type.known() && type.dtype != DataType::kUndefined;
+    if (known) metas.push_back(type.tensor_meta());
+    if (type.known()) inputs_.back()->set_meta(type.tensor_meta());
+  }
+  const std::vector<std::string>& names = executable_->main().output_names;
+  for (size_t i = 0; i < names.size(); ++i) output_infos_.push_back(InfoOf(names[i], executable_->OutputType(i)));
+  outputs_.resize(names.size());
+  if (known) session_.Prepare(metas);
+}
+
+std::unique_ptr<Tensor> LightPredictor::GetInput(int i) {
+  WHERRY_ENFORCE(i >= 0 && i < static_cast<int>(inputs_.size()), kOutOfRange, "there is no input ", i, ", the model has ",
+                 inputs_.size());
+  return std::make_unique<Tensor>(inputs_[static_cast<size_t>(i)]);
+}
+
+std::unique_ptr<Tensor> LightPredictor::GetInputByName(const std::string& name) {
+  return GetInput(static_cast<int>(FindName(input_infos_, name, "input")));
+}
+
+std::unique_ptr<const Tensor> LightPredictor::GetOutput(int i) const {
+  WHERRY_ENFORCE(i >= 0 && i < static_cast<int>(outputs_.size()), kOutOfRange, "there is no output ", i, ", the model has ",
+                 outputs_.size());
+  return std::make_unique<const Tensor>(outputs_[static_cast<size_t>(i)]);
+}
+
+std::unique_ptr<const Tensor> LightPredictor::GetOutputByName(const std::string& name) const {
+  return GetOutput(static_cast<int>(FindName(output_infos_, name, "output")));
+}
+
+std::unique_ptr<const Tensor> LightPredictor::GetTensor(const std::string& name) const {
+  for (size_t i = 0; i < output_infos_.size(); ++i) {
+    if (output_infos_[i].name == name) return GetOutput(static_cast<int>(i));
+  }
+  std::shared_ptr<DenseTensor> value = session_.Value(name);
+  WHERRY_ENFORCE(value != nullptr, kNotFound, "value ", Quote(name),
+                 " is not there: it does not exist in the optimised program, or it is neither an output nor watched "
+                 "(CxxConfig::set_watched_values)");
+  return std::make_unique<const Tensor>(std::move(value));
+}
+
+std::vector<std::string> LightPredictor::GetInputNames() const {
+  std::vector<std::string> names;
+  for (const ValueInfo& info : input_infos_) names.push_back(info.name);
+  return names;
+}
+
+std::vector<std::string> LightPredictor::GetOutputNames() const { return executable_->main().output_names; }
+
+void LightPredictor::Run() {
+  input_pointers_.clear();
+  for (const std::shared_ptr<DenseTensor>& input : inputs_) input_pointers_.push_back(input.get());
+  session_.Run(input_pointers_, &outputs_);
+}
+
+std::shared_ptr<PaddlePredictor> LightPredictor::Clone() const {
+  return std::make_shared<LightPredictor>(executable_, origin_, config_);
+}
+
+void LightPredictor::Trim() {
+  session_.Trim();
+  std::fill(outputs_.begin(), outputs_.end(), nullptr);
+}
+
+void LightPredictor::SaveOptimizedModel(const std::string& path) const {
+  WHERRY_ENFORCE(origin_->save != nullptr, kUnsupported, "this predictor was loaded from an optimised model and cannot save one");
+  origin_->save(executable_->program(), path);
+}
+
+const std::vector<ProfileEvent>& LightPredictor::Profile() const {
+  profile_ = MakeProfile(session_.steps());
+  return profile_;
+}
+
+std::string LightPredictor::ProgramText() const {
+  PrintOptions options;
+  options.exact_weights = false;
+  return PrintProgram(executable_->program(), options);
+}
+
+std::string LightPredictor::OptimizeReportText() const {
+  std::string text = origin_->report;
+  for (const std::string& note : executable_->notes()) text += note + "\n";
+  return text;
+}
+
+std::string PaddlePredictor::GetVersion() { return WHERRY_VERSION; }
+
+}  // namespace wherry

@@ -1,0 +1,25 @@
+// Binding a kernel to an op when a program is loaded: the pick if it can be honoured, else the best there is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "kernel/kernel.h"
+#include "kernel/problem.h"
+
+namespace wherry {
+
+struct KernelBinding {
+  const Kernel* kernel = nullptr;  // null: decided at run time (the type is not known yet), or executed by the runtime itself
+  std::string reason;
+  std::string note;                // why the pick was not honoured; empty when it was
+};
+
+// `args` are what the problem was made of. Error(kUnsupported) when there is no kernel.
+KernelBinding BindKernel(const KernelProblem& problem, const std::vector<BoundArg>& args, const KernelPick& pick);
+
+// The key's type by the schema's data_type rule, from types alone; kUndefined when it is not known.
+DataType KernelDataType(const OpSchema& schema, const std::vector<BoundArg>& args);
+
+}  // namespace wherry

@@ -1,0 +1,322 @@
+#include "runtime/session.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/check.h"
+#include "kernel/invoke.h"
+
+namespace wherry {
+
+struct Session::BlockState {
+  std::list<std::unique_ptr<ShapePlan>> plans;  // used most lately first
+  std::shared_ptr<Buffer> arena;
+  ShapePlan* bound = nullptr;  // whose tensors point into the arena
+};
+
+namespace {
+
+size_t Index(int slot) { return static_cast<size_t>(slot); }
+
+double Now() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<TensorMeta> MetasOf(const ShapePlan& plan, const std::vector<std::vector<int>>& groups) {
+  std::vector<TensorMeta> metas;
+  for (const std::vector<int>& slots : groups) {
+    for (int slot : slots) metas.push_back(plan.tensors[Index(slot)].meta());
+  }
+  return metas;
+}
+
+// The slot that owns the memory of a slot.
+size_t RootOf(const ShapePlan& plan, int slot) {
+  return plan.residence[Index(slot)] == Residence::kAlias ? Index(plan.alias_root[Index(slot)]) : Index(slot);
+}
+
+// Lets go of memory that belongs to an output, in every slot that shares it.
+void ReleaseShared(ShapePlan* plan, size_t root) {
+  if (plan->residence[root] != Residence::kOwn && plan->residence[root] != Residence::kRunTime) return;
+  for (size_t i = 0; i < plan->tensors.size(); ++i) {
+    if (RootOf(*plan, static_cast<int>(i)) == root) plan->tensors[i].set_buffer(nullptr);
+  }
+}
+
+std::vector<std::vector<int>> ArgSlots(const Instruction& instruction) {
+  std::vector<std::vector<int>> groups;
+  for (const InstructionArg& arg : instruction.args) groups.push_back(arg.slots);
+  return groups;
+}
+
+}  // namespace
+
+Session::Session(std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool, size_t memory_limit)
+    : executable_(std::move(executable)), devices_(std::move(pool)), memory_limit_(memory_limit) {}
+Session::~Session() = default;
+
+Session::BlockState* Session::StateOf(int block) {
+  std::unique_ptr<BlockState>& state = states_[block];
+  if (state == nullptr) state = std::make_unique<BlockState>();
+  return state.get();
+}
+
+void Session::CheckInputs(const std::vector<const DenseTensor*>& inputs) const {
+  const Program& program = executable_->program();
+  WHERRY_ENFORCE(inputs.size() == program.main().inputs.size(), kInvalidArgument, "the model has ", program.main().inputs.size(),
+                 " inputs, got ", inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const MetaTensor& declared = executable_->InputType(i);
+    const std::string& name = program.main().inputs[i];
+    WHERRY_ENFORCE(inputs[i] != nullptr && inputs[i]->has_data(), kInvalidArgument, "input '", name, "' has no data");
+    const TensorMeta& given = inputs[i]->meta();
+    WHERRY_ENFORCE(given.dtype == declared.dtype || declared.dtype == DataType::kUndefined, kInvalidArgument, "input '", name, "' is ",
+                   ToString(given.dtype), ", expected ", ToString(declared.dtype));
+    if (!declared.rank_known) continue;
+    bool fits = given.shape.rank() == declared.rank();
+    for (int d = 0; fits && d < given.shape.rank(); ++d) {
+      const Dim& dim = declared.dims[Index(d)];
+      fits = !dim.known() || dim.value() == given.shape[d];
+    }
+    WHERRY_ENFORCE(fits, kInvalidArgument, "input '", name, "' is ", given.DebugString(), ", expected ", declared.DebugString());
+  }
+}
+
+ShapePlan* Session::FindPlan(BlockState* state, const CompiledBlock& block, std::span<const TensorMeta> inputs) {
+  const auto same = [inputs](const std::unique_ptr<ShapePlan>& plan) {
+    return std::equal(inputs.begin(), inputs.end(), plan->input_metas.begin(), plan->input_metas.end());
+  };
+  const auto it = std::find_if(state->plans.begin(), state->plans.end(), same);
+  if (it != state->plans.end()) {
+    state->plans.splice(state->plans.begin(), state->plans, it);  // no allocation
+    return state->plans.front().get();
+  }
+  state->plans.push_front(MakePlan(*executable_, block, inputs, &devices_));
+  if (state->plans.size() > kMaxPlans) {
+    if (state->bound == state->plans.back().get()) state->bound = nullptr;
+    if (last_plan_ == state->plans.back().get()) last_plan_ = nullptr;
+    state->plans.pop_back();
+  }
+  return state->plans.front().get();
+}
+
+void Session::CheckLimit(size_t wanted) const {
+  WHERRY_ENFORCE(memory_limit_ == 0 || wanted <= memory_limit_, kResourceExhausted, "this shape needs ", wanted,
+                 " bytes for activations, the limit is ", memory_limit_);
+}
+
+void Session::BindMemory(BlockState* state, ShapePlan* plan) {
+  CheckLimit(plan->arena_bytes + plan->own_bytes + plan->scratch_bytes);
+  const bool grown = state->arena == nullptr || state->arena->size() < plan->arena_bytes;
+  if (grown) {
+    // Tensors of other plans would keep the old one alive.
+    for (const std::unique_ptr<ShapePlan>& other : state->plans) {
+      for (size_t i = 0; i < other->tensors.size(); ++i) {
+        if (other->residence[i] == Residence::kArena) other->tensors[i].set_buffer(nullptr);
+      }
+    }
+    state->arena.reset();
+    state->arena = HostAllocator().Allocate(plan->arena_bytes);
+  }
+  if (state->bound != plan || grown) {
+    for (size_t i = 0; i < plan->tensors.size(); ++i) {
+      if (plan->residence[i] == Residence::kArena) plan->tensors[i].set_buffer(state->arena, plan->arena_offset[i]);
+    }
+    devices_.cpu().Scratch(plan->scratch_bytes);
+    state->bound = plan;
+  }
+  for (size_t i = 0; i < plan->tensors.size(); ++i) {
+    DenseTensor& tensor = plan->tensors[i];
+    if (plan->residence[i] == Residence::kOwn && !tensor.has_data()) {
+      tensor.set_buffer(devices_.Get(plan->targets[i]).allocator().Allocate(tensor.nbytes()));
+    }
+  }
+  for (size_t i = 0; i < plan->tensors.size(); ++i) {
+    if (plan->residence[i] != Residence::kAlias) continue;
+    const DenseTensor& root = plan->tensors[Index(plan->alias_root[i])];
+    plan->tensors[i].set_buffer(root.buffer(), root.offset());
+  }
+}
+
+void Session::Prepare(const std::vector<TensorMeta>& inputs) {
+  BlockState* state = StateOf(0);
+  BindMemory(state, FindPlan(state, executable_->main(), inputs));
+}
+
+// An output's memory is the caller's tensor where only the caller's slot holds it: it is lent to the plan for the run.
+void Session::LendOutputs(const CompiledBlock& block, ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs) {
+  for (size_t i = 0; i < block.outputs.size(); ++i) {
+    DenseTensor& tensor = plan->tensors[RootOf(*plan, block.outputs[i])];
+    if (plan->residence[RootOf(*plan, block.outputs[i])] != Residence::kOwn || tensor.has_data()) continue;
+    const std::shared_ptr<DenseTensor>& output = outputs[i];
+    if (output != nullptr && output.use_count() == 1 && output->has_data() && IsHostMemory(output->target()) &&
+        output->buffer().use_count() == 1 && output->offset() == 0 && output->buffer()->size() >= tensor.nbytes()) {
+      tensor.set_buffer(output->buffer());
+    }
+  }
+}
+
+void Session::CollectOutputs(const CompiledBlock& block, ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs) {
+  for (size_t i = 0; i < block.outputs.size(); ++i) {
+    const size_t root = RootOf(*plan, block.outputs[i]);
+    const DenseTensor& value = plan->tensors[Index(block.outputs[i])];
+    std::shared_ptr<DenseTensor>& output = (*outputs)[i];
+    if (output == nullptr || output.use_count() > 1) output = std::make_shared<DenseTensor>();
+    const bool given_before = std::any_of(block.outputs.begin(), block.outputs.begin() + static_cast<int64_t>(i),
+                                          [&](int other) { return RootOf(*plan, other) == root; });
+    const bool own = plan->residence[root] == Residence::kOwn || plan->residence[root] == Residence::kRunTime;
+    const bool plain = value.layout() == DataLayout::kNCHW || value.shape().rank() < 3;
+    if (own && plain && !given_before && IsHostMemory(value.target())) {
+      *output = value;
+      continue;
+    }
+    // An input, a weight, a value given twice, or one on a device or in another layout.
+    TensorMeta meta = value.meta();
+    meta.layout = DataLayout::kNCHW;
+    meta.pixel_stride = 0;
+    const DenseTensor host = IsHostMemory(value.target())
+                                 ? value
+                                 : TransformTensor(value, DataType::kUndefined, DataLayout::kNCHW, &devices_.cpu());
+    output->Allocate(HostAllocator(), meta);
+    CopyHostTensor(host, output.get());
+  }
+}
+
+void Session::Run(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs) {
+  CheckInputs(inputs);
+  cancelled_.store(false, std::memory_order_relaxed);
+  steps_.clear();
+  const CompiledBlock& block = executable_->main();
+  input_metas_.clear();
+  for (const DenseTensor* input : inputs) input_metas_.push_back(input->meta());
+  BlockState* state = StateOf(0);
+  ShapePlan* plan = FindPlan(state, block, input_metas_);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    plan->tensors[Index(block.inputs[i])].set_buffer(inputs[i]->buffer(), inputs[i]->offset());
+  }
+  outputs->resize(block.outputs.size());
+  LendOutputs(block, plan, *outputs);
+  BindMemory(state, plan);
+  RunBlock(block, plan);
+  last_plan_ = plan;
+  CollectOutputs(block, plan, outputs);
+  // Inputs are the caller's again, and so are the outputs, unless they are watched too.
+  for (int slot : block.inputs) plan->tensors[Index(slot)].set_buffer(nullptr);
+  for (int slot : block.outputs) ReleaseShared(plan, RootOf(*plan, slot));
+}
+
+void Session::RunBlock(const CompiledBlock& block, ShapePlan* plan) {
+  const double start = profiling_ ? Now() : 0;
+  for (size_t i = 0; i < block.instructions.size(); ++i) {
+    WHERRY_ENFORCE(!cancelled_.load(std::memory_order_relaxed), kCancelled, "the run was cancelled");
+    PlannedCall& call = plan->calls[i];
+    const double begin = profiling_ ? Now() : 0;
+    try {
+      if (call.at_run_time) {
+        RunAtRunTime(block.instructions[i], plan);
+      } else {
+        if (call.refresh) call.context.RefreshTensorAttributes();
+        (*call.kernel)(&call.context);
+      }
+    } catch (Error& error) {
+      const Instruction& instruction = block.instructions[i];
+      error.AddContext(StrCat("running op ", instruction.schema->name, " '", instruction.name(), "'"));
+      throw;
+    }
+    if (profiling_) {
+      const Instruction& instruction = block.instructions[i];
+      if (call.kernel != nullptr && !IsHostMemory(call.kernel->key.target())) devices_.Get(call.kernel->key.target()).Synchronize();
+      steps_.push_back(StepRecord{&instruction, call.kernel, MetasOf(*plan, ArgSlots(instruction)), MetasOf(*plan, instruction.outputs),
+                                  begin - start, Now() - begin});
+    }
+  }
+}
+
+void Session::RunIf(const Instruction& instruction, ShapePlan* plan) {
+  const DenseTensor& condition = plan->tensors[Index(instruction.args[0].slots.at(0))];
+  WHERRY_ENFORCE(condition.numel() == 1 && condition.dtype() == DataType::kBool, kInvalidArgument, "the condition is ",
+                 condition.meta().DebugString(), ", expected one bool");
+  const int index = instruction.blocks.at(condition.data<bool>()[0] ? 0 : 1);
+  const CompiledBlock& branch = executable_->block(index);
+  const std::vector<int>& captures = instruction.args[1].slots;
+  std::vector<TensorMeta> metas;
+  for (int slot : captures) metas.push_back(plan->tensors[Index(slot)].meta());
+  BlockState* state = StateOf(index);
+  ShapePlan* inner = FindPlan(state, branch, metas);
+  for (size_t i = 0; i < captures.size(); ++i) {
+    const DenseTensor& capture = plan->tensors[Index(captures[i])];
+    inner->tensors[Index(branch.inputs[i])].set_buffer(capture.buffer(), capture.offset());
+  }
+  BindMemory(state, inner);
+  RunBlock(branch, inner);
+  const std::vector<int>& results = instruction.outputs.at(0);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const DenseTensor& value = inner->tensors[Index(branch.outputs[i])];
+    DenseTensor& result = plan->tensors[Index(results[i])];
+    if (inner->residence[Index(branch.outputs[i])] == Residence::kInput) {
+      // A capture lives in this block's arena, and perhaps not as long as the result.
+      result = DenseTensor();
+      result.Allocate(HostAllocator(), value.meta());
+      CopyHostTensor(value, &result);
+    } else {
+      result = value;
+    }
+  }
+  // The results are this block's now: the branch's next run must not write over them.
+  for (int slot : branch.outputs) ReleaseShared(inner, RootOf(*inner, slot));
+}
+
+void Session::RunAtRunTime(const Instruction& instruction, ShapePlan* plan) {
+  if (instruction.schema->Has(kTraitControlFlow)) {
+    RunIf(instruction, plan);
+    return;
+  }
+  std::vector<CallArg> args(instruction.args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    for (int slot : instruction.args[i].slots) args[i].tensors.push_back(&plan->tensors[Index(slot)]);
+    if (args[i].tensors.empty() && instruction.args[i].attribute != nullptr) args[i].attribute = *instruction.args[i].attribute;
+  }
+  InvokeOptions options;
+  for (const std::vector<int>& slots : instruction.outputs) options.output_counts.push_back(slots.size());
+  options.kernel = instruction.kernel;
+  const Target target = instruction.kernel == nullptr ? plan->targets[Index(instruction.outputs.at(0).at(0))] : instruction.kernel->key.target();
+  auto results = InvokeOp(*instruction.schema, args, &devices_.Get(target), options);
+  for (size_t i = 0; i < results.size(); ++i) {
+    for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
+      plan->tensors[Index(instruction.outputs[i][j])] = std::move(results[i][j]);
+    }
+  }
+}
+
+std::shared_ptr<DenseTensor> Session::Value(const std::string& name) const {
+  if (last_plan_ == nullptr) return nullptr;
+  const CompiledBlock& block = executable_->main();
+  for (size_t i = 0; i < block.slots.size(); ++i) {
+    if (block.slots[i].name != name) continue;
+    const Residence residence = last_plan_->residence[i];
+    if (!last_plan_->tensors[i].has_data() || residence == Residence::kArena) return nullptr;
+    return std::make_shared<DenseTensor>(last_plan_->tensors[i]);
+  }
+  return nullptr;
+}
+
+void Session::Trim() {
+  states_.clear();
+  last_plan_ = nullptr;
+  devices_.cpu().ReleaseScratch();
+}
+
+size_t Session::activation_bytes() const {
+  size_t bytes = devices_.cpu().scratch_size();
+  for (const auto& [index, state] : states_) {
+    if (state->arena != nullptr) bytes += state->arena->size();
+    for (const std::unique_ptr<ShapePlan>& plan : state->plans) {
+      for (size_t i = 0; i < plan->tensors.size(); ++i) {
+        if (plan->residence[i] == Residence::kOwn && plan->tensors[i].has_data()) bytes += plan->tensors[i].nbytes();
+      }
+    }
+  }
+  return bytes;
+}
+
+}  // namespace wherry

@@ -1,0 +1,75 @@
+// Session: runs an Executable: its own activations, plans for the shapes it met, devices and threads. One thread at a time.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/plan.h"
+
+namespace wherry {
+
+struct StepRecord {
+  const Instruction* instruction;
+  const Kernel* kernel;  // null: control flow or a copy
+  std::vector<TensorMeta> inputs;
+  std::vector<TensorMeta> outputs;
+  double start_us;
+  double duration_us;
+};
+
+class Session {
+ public:
+  // A plan takes some KB per op; more shapes than this in turn are planned again.
+  static constexpr size_t kMaxPlans = 16;
+
+  Session(std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool, size_t memory_limit = 0);
+  ~Session();
+
+  // Plans (and packs) for these input types without running, so that the first run is like any other.
+  void Prepare(const std::vector<TensorMeta>& inputs);
+  // Runs. `inputs` are host tensors, one per input, of the declared type and rank (else Error(kInvalidArgument) naming the input); their
+  // data must stay until Run returns. `outputs` get one tensor each, host memory, plain layout. A tensor that is passed in and solely
+  // owned by the caller's slot is written over when it fits; one that others hold is left alone and replaced. Allocates nothing when the
+  // shapes were planned and the outputs fit.
+  void Run(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs);
+  // May be called from another thread: the run in progress ends with Error(kCancelled) before its next op.
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  // The value of a watched slot or any value that still has memory of its own after the last run; null when there is none.
+  std::shared_ptr<DenseTensor> Value(const std::string& name) const;
+
+  void Trim();
+  size_t activation_bytes() const;
+  void set_profiling(bool on) { profiling_ = on; }
+  const std::vector<StepRecord>& steps() const { return steps_; }
+  const Executable& executable() const { return *executable_; }
+
+ private:
+  struct BlockState;  // plans and arena of one block
+
+  ShapePlan* FindPlan(BlockState* state, const CompiledBlock& block, std::span<const TensorMeta> inputs);
+  void BindMemory(BlockState* state, ShapePlan* plan);
+  void LendOutputs(const CompiledBlock& block, ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs);
+  void CollectOutputs(const CompiledBlock& block, ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
+  void RunBlock(const CompiledBlock& block, ShapePlan* plan);
+  void RunAtRunTime(const Instruction& instruction, ShapePlan* plan);
+  void RunIf(const Instruction& instruction, ShapePlan* plan);
+  void CheckInputs(const std::vector<const DenseTensor*>& inputs) const;
+  BlockState* StateOf(int block);
+  void CheckLimit(size_t wanted) const;
+
+  std::shared_ptr<const Executable> executable_;
+  DeviceSet devices_;
+  size_t memory_limit_;
+  std::map<int, std::unique_ptr<BlockState>> states_;
+  std::vector<TensorMeta> input_metas_;
+  ShapePlan* last_plan_ = nullptr;
+  std::atomic<bool> cancelled_{false};
+  bool profiling_ = false;
+  std::vector<StepRecord> steps_;
+};
+
+}  // namespace wherry
