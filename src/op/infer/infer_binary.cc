@@ -47,7 +47,8 @@ MetaTensor Arithmetic(const MetaTensor& x, const MetaTensor& y, Function functio
   return out;
 }
 
-// -1, 0 or 1 as a is less than, equal to or greater than b; nullopt when a symbol leaves it open. Dimensions are not negative.
+// -1, 0 or 1 as a is less than, equal to or greater than b; nullopt when a symbol leaves it open. Dimensions are not
+// negative.
 std::optional<int> Order(const Dim& a, const Dim& b) {
   if (a == b) return 0;
   if (a.known() && b.known()) return a.value() < b.value() ? -1 : 1;
@@ -72,7 +73,9 @@ MetaTensor Compare(const MetaTensor& x, const MetaTensor& y, Predicate holds) {
 
 }  // namespace
 
-MetaTensor BinaryInferMeta(const MetaTensor& x, const MetaTensor& y) { return Broadcast(x, y, PromoteTypes(x.dtype, y.dtype)); }
+MetaTensor BinaryInferMeta(const MetaTensor& x, const MetaTensor& y) {
+  return Broadcast(x, y, PromoteTypes(x.dtype, y.dtype));
+}
 
 MetaTensor AddInferMeta(const MetaTensor& x, const MetaTensor& y) {
   return Arithmetic(x, y, [](const Dim& a, const Dim& b) { return std::optional<Dim>(a + b); });
@@ -137,7 +140,8 @@ MetaTensor GreaterEqualInferMeta(const MetaTensor& x, const MetaTensor& y) {
 }
 
 MetaTensor WhereInferMeta(const MetaTensor& condition, const MetaTensor& x, const MetaTensor& y) {
-  WHERRY_ENFORCE(condition.dtype == DataType::kBool, kInvalidArgument, "condition is ", condition.DebugString(), ", expected bool");
+  WHERRY_ENFORCE(condition.dtype == DataType::kBool, kInvalidArgument, "condition is ", condition.DebugString(),
+                 ", expected bool");
   const DataType dtype = PromoteTypes(x.dtype, y.dtype);
   if (!condition.rank_known || !x.rank_known || !y.rank_known) return MetaTensor::UnknownRank(dtype);
   MetaTensor out(dtype, BroadcastDims(x, y, "x", "y"));
@@ -158,8 +162,9 @@ MetaTensor WhereInferMeta(const MetaTensor& condition, const MetaTensor& x, cons
 
 MetaTensor FusedElementwiseInferMeta(const std::vector<const MetaTensor*>& inputs, const ElementwiseProgram& program) {
   Validate(program);
-  WHERRY_ENFORCE(!inputs.empty() && static_cast<size_t>(program.inputs) == inputs.size(), kInvalidArgument, "the program '",
-                 ToString(program), "' takes ", program.inputs, " inputs, ", inputs.size(), " are given");
+  WHERRY_ENFORCE(!inputs.empty() && static_cast<size_t>(program.inputs) == inputs.size(), kInvalidArgument,
+                 "the program '", ToString(program), "' takes ", program.inputs, " inputs, ", inputs.size(),
+                 " are given");
   MetaTensor out = *inputs[0];
   out.values.reset();
   out.pixel_stride = 0;

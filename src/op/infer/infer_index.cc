@@ -17,7 +17,8 @@ namespace {
 
 // A symbolic dimension of which elements from `start` to `end` are taken one by one. Exact whatever the symbol's value.
 Dim SymbolicExtent(const Dim& dim, const Dim& start, const Dim& end) {
-  // A position counts from the end when it is known to be negative, is cut off at the ends, and INT64_MAX and its kin mean "the end".
+  // A position counts from the end when it is known to be negative, is cut off at the ends, and INT64_MAX and its kin
+  // mean "the end".
   const auto position = [&dim](const Dim& at) {
     if (!at.known()) return Min(at, dim);
     if (at.value() >= INT32_MAX) return dim;
@@ -32,21 +33,23 @@ Dim SymbolicExtent(const Dim& dim, const Dim& start, const Dim& end) {
 }
 
 void CheckIndexType(const MetaTensor& index, const char* name) {
-  WHERRY_ENFORCE(index.dtype == DataType::kInt32 || index.dtype == DataType::kInt64, kInvalidArgument, name, " is ", index.DebugString(),
-                 ", expected i32 or i64");
+  WHERRY_ENFORCE(index.dtype == DataType::kInt32 || index.dtype == DataType::kInt64, kInvalidArgument, name, " is ",
+                 index.DebugString(), ", expected i32 or i64");
 }
 
 }  // namespace
 
-MetaTensor SliceInferMeta(const MetaTensor& x, const std::vector<int64_t>& axes, const SymIntArray& starts, const SymIntArray& ends,
-                          const std::vector<int64_t>& steps) {
+MetaTensor SliceInferMeta(const MetaTensor& x, const std::vector<int64_t>& axes, const SymIntArray& starts,
+                          const SymIntArray& ends, const std::vector<int64_t>& steps) {
   for (const int64_t step : steps) {
-    WHERRY_ENFORCE(step != 0 && step > INT64_MIN, kInvalidArgument, "steps are [", Join(steps, ", "), "], expected no 0");
+    WHERRY_ENFORCE(step != 0 && step > INT64_MIN, kInvalidArgument, "steps are [", Join(steps, ", "),
+                   "], expected no 0");
   }
   if (!x.rank_known) return MetaTensor::UnknownRank(x.dtype);
   const std::vector<int> normalized = NormalizeAxes(axes, x.rank(), "axes");
   const auto check = [&axes](const char* name, size_t count) {
-    WHERRY_ENFORCE(count == axes.size(), kInvalidArgument, name, " have ", count, " entries for ", axes.size(), " axes");
+    WHERRY_ENFORCE(count == axes.size(), kInvalidArgument, name, " have ", count, " entries for ", axes.size(),
+                   " axes");
   };
   if (starts.known()) check("starts", starts.values->size());
   if (ends.known()) check("ends", ends.values->size());
@@ -64,7 +67,8 @@ MetaTensor SliceInferMeta(const MetaTensor& x, const std::vector<int64_t>& axes,
       dim = range.count;
       if (x.values && x.rank() == 1) {
         std::vector<Dim> values;
-        for (int64_t k = 0; k < range.count; ++k) values.push_back((*x.values)[static_cast<size_t>(range.start + k * range.step)]);
+        for (int64_t k = 0; k < range.count; ++k)
+          values.push_back((*x.values)[static_cast<size_t>(range.start + k * range.step)]);
         SetValues(&out, std::move(values));
       }
     } else if (step > 0) {
@@ -93,7 +97,8 @@ MetaTensor GatherInferMeta(const MetaTensor& x, const MetaTensor& index, int axi
   for (const Dim& position : *index.values) {
     if (!position.known()) return out;
     const int64_t at = position.value() < 0 ? position.value() + extent : position.value();
-    WHERRY_ENFORCE(at >= 0 && at < extent, kInvalidArgument, "index ", position.value(), " lies outside x ", DimsText(x.dims));
+    WHERRY_ENFORCE(at >= 0 && at < extent, kInvalidArgument, "index ", position.value(), " lies outside x ",
+                   DimsText(x.dims));
     values.push_back((*x.values)[static_cast<size_t>(at)]);
   }
   SetValues(&out, std::move(values));
@@ -134,8 +139,8 @@ std::optional<Dim> FillValue(const SymScalar& value, DataType dtype) {
 }  // namespace
 
 MetaTensor FullInferMeta(const SymIntArray& shape, const SymScalar& value, DataType dtype) {
-  WHERRY_ENFORCE(dtype != DataType::kUndefined && dtype != DataType::kAny, kInvalidArgument, "dtype is ", ToString(dtype),
-                 ", not a data type");
+  WHERRY_ENFORCE(dtype != DataType::kUndefined && dtype != DataType::kAny, kInvalidArgument, "dtype is ",
+                 ToString(dtype), ", not a data type");
   if (!shape.known()) return MetaTensor::UnknownRank(dtype);
   for (const Dim& dim : *shape.values) {
     WHERRY_ENFORCE(!dim.known() || dim.value() >= 0, kInvalidArgument, "shape is ", DimsText(*shape.values));
@@ -156,13 +161,15 @@ MetaTensor FullLikeInferMeta(const MetaTensor& x, DataType dtype, DataLayout lay
 }
 
 MetaTensor ArangeInferMeta(const SymScalar& start, const SymScalar& end, const SymScalar& step, DataType dtype) {
-  WHERRY_ENFORCE(IsInteger(dtype) || IsFloating(dtype), kInvalidArgument, "dtype is ", ToString(dtype), ", expected a number type");
+  WHERRY_ENFORCE(IsInteger(dtype) || IsFloating(dtype), kInvalidArgument, "dtype is ", ToString(dtype),
+                 ", expected a number type");
   if (!start.known() || !end.known() || !step.known()) return MetaTensor::UnknownRank(dtype);
   if (start.value && end.value && step.value) {
     MetaTensor out(dtype, {Dim(ArangeCount(*start.value, *end.value, *step.value))});
     if (IsInteger(dtype) && MayHaveValues(out)) {
       std::vector<Dim> values;
-      for (int64_t i = 0; i < out.dims[0].value(); ++i) values.emplace_back(ArangeElement(*start.value, *step.value, i));
+      for (int64_t i = 0; i < out.dims[0].value(); ++i)
+        values.emplace_back(ArangeElement(*start.value, *step.value, i));
       SetValues(&out, std::move(values));
     }
     return out;

@@ -47,7 +47,8 @@ std::vector<Dim> CommonDims(const std::vector<const MetaTensor*>& x, size_t exce
       fits = d == except || !Conflict(own[d], dims[d]);
       if (d != except) dims[d] = MergeDims(dims[d], own[d]);
     }
-    WHERRY_ENFORCE(fits, kInvalidArgument, "x[0] ", DimsText(x[0]->dims), " and x[", i, "] ", DimsText(own), " do not fit together");
+    WHERRY_ENFORCE(fits, kInvalidArgument, "x[0] ", DimsText(x[0]->dims), " and x[", i, "] ", DimsText(own),
+                   " do not fit together");
   }
   return dims;
 }
@@ -97,14 +98,15 @@ std::vector<MetaTensor> SplitInferMeta(const MetaTensor& x, const SymIntArray& s
       rest = i;
       continue;
     }
-    WHERRY_ENFORCE(!sizes[i].known() || sizes[i].value() >= 0, kInvalidArgument, "sections are ", DimsText(*sections.values));
+    WHERRY_ENFORCE(!sizes[i].known() || sizes[i].value() >= 0, kInvalidArgument, "sections are ",
+                   DimsText(*sections.values));
     total = total + sizes[i];
   }
   const Dim extent = x.dims[along];
   if (rest) sizes[*rest] = extent - total;
   const bool fits = rest ? !sizes[*rest].known() || sizes[*rest].value() >= 0 : !Conflict(total, extent);
-  WHERRY_ENFORCE(fits, kInvalidArgument, "sections ", DimsText(*sections.values), " do not make up axis ", along, " of x ",
-                 DimsText(x.dims));
+  WHERRY_ENFORCE(fits, kInvalidArgument, "sections ", DimsText(*sections.values), " do not make up axis ", along,
+                 " of x ", DimsText(x.dims));
   std::vector<MetaTensor> outs;
   size_t begin = 0;
   for (const Dim& size : sizes) {
@@ -130,7 +132,8 @@ MetaTensor ExpandInferMeta(const MetaTensor& x, const SymIntArray& shape) {
       const size_t from_end = wanted.size() - i;
       wanted[i] = from_end <= x.dims.size() ? x.dims[x.dims.size() - from_end] : Dim(1);
     }
-    WHERRY_ENFORCE(!wanted[i].known() || wanted[i].value() >= 0, kInvalidArgument, "shape is ", DimsText(*shape.values));
+    WHERRY_ENFORCE(!wanted[i].known() || wanted[i].value() >= 0, kInvalidArgument, "shape is ",
+                   DimsText(*shape.values));
   }
   MetaTensor out(x.dtype, BroadcastDims(x, MetaTensor(x.dtype, std::move(wanted)), "x", "shape"));
   if (x.values && MayHaveValues(out)) {
@@ -149,7 +152,8 @@ MetaTensor TileInferMeta(const MetaTensor& x, const SymIntArray& repeats) {
   times.insert(times.begin(), rank - times.size(), Dim(1));
   dims.insert(dims.begin(), rank - dims.size(), Dim(1));
   for (size_t i = 0; i < rank; ++i) {
-    WHERRY_ENFORCE(!times[i].known() || times[i].value() >= 0, kInvalidArgument, "repeats are ", DimsText(*repeats.values));
+    WHERRY_ENFORCE(!times[i].known() || times[i].value() >= 0, kInvalidArgument, "repeats are ",
+                   DimsText(*repeats.values));
     dims[i] = dims[i] * times[i];
   }
   return MetaTensor(x.dtype, std::move(dims));
@@ -162,8 +166,8 @@ MetaTensor PadInferMeta(const MetaTensor& x, const SymIntArray& paddings, const 
   if (!x.rank_known || !paddings.known()) return MetaTensor::UnknownRank(x.dtype);
   const std::vector<Dim>& amounts = *paddings.values;
   const size_t rank = x.dims.size();
-  WHERRY_ENFORCE(amounts.size() == 2 * rank, kInvalidArgument, "paddings are ", DimsText(amounts), ", expected ", 2 * rank,
-                 " numbers for x ", DimsText(x.dims));
+  WHERRY_ENFORCE(amounts.size() == 2 * rank, kInvalidArgument, "paddings are ", DimsText(amounts), ", expected ",
+                 2 * rank, " numbers for x ", DimsText(x.dims));
   MetaTensor out(x.dtype, x.dims);
   for (size_t i = 0; i < rank; ++i) {
     const Dim& before = amounts[i];
@@ -172,8 +176,8 @@ MetaTensor PadInferMeta(const MetaTensor& x, const SymIntArray& paddings, const 
     WHERRY_ENFORCE(!out.dims[i].known() || out.dims[i].value() >= 0, kInvalidArgument, "paddings ", DimsText(amounts),
                    " crop more than axis ", i, " of x ", DimsText(x.dims), " has");
     const bool grows = (before.known() && before.value() > 0) || (after.known() && after.value() > 0);
-    WHERRY_ENFORCE(!(repeats && grows && x.dims[i] == Dim(0)), kInvalidArgument, "mode ", mode, " has nothing to repeat along axis ", i,
-                   " of x ", DimsText(x.dims));
+    WHERRY_ENFORCE(!(repeats && grows && x.dims[i] == Dim(0)), kInvalidArgument, "mode ", mode,
+                   " has nothing to repeat along axis ", i, " of x ", DimsText(x.dims));
   }
   out.layout = x.layout;
   return out;

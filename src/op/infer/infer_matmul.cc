@@ -10,8 +10,8 @@ namespace wherry {
 namespace {
 
 std::vector<Dim> MatmulDims(const MetaTensor& x, const MetaTensor& y, bool transpose_x, bool transpose_y) {
-  WHERRY_ENFORCE(!x.dims.empty() && !y.dims.empty(), kInvalidArgument, "x ", DimsText(x.dims), " and y ", DimsText(y.dims),
-                 ": a scalar has no matrix product");
+  WHERRY_ENFORCE(!x.dims.empty() && !y.dims.empty(), kInvalidArgument, "x ", DimsText(x.dims), " and y ",
+                 DimsText(y.dims), ": a scalar has no matrix product");
   std::vector<Dim> left = x.dims;
   std::vector<Dim> right = y.dims;
   const bool x_is_vector = left.size() == 1;
@@ -36,16 +36,17 @@ std::vector<Dim> MatmulDims(const MetaTensor& x, const MetaTensor& y, bool trans
 }
 
 // x as a matrix of its first `x_rows` axes by the others, times y likewise.
-std::vector<Dim> FlattenedDims(const MetaTensor& x, const MetaTensor& y, int x_rows, int y_rows, const char* a, const char* b,
-                               const char* x_rows_name) {
-  WHERRY_ENFORCE(x_rows >= 1 && x_rows < x.rank(), kInvalidArgument, x_rows_name, " is ", x_rows, " for ", a, " ", DimsText(x.dims),
-                 ", expected 1 to ", x.rank() - 1);
-  WHERRY_ENFORCE(y_rows >= 1 && y_rows < y.rank(), kInvalidArgument, "y_num_col_dims is ", y_rows, " for ", b, " ", DimsText(y.dims),
-                 ", expected 1 to ", y.rank() - 1);
+std::vector<Dim> FlattenedDims(const MetaTensor& x, const MetaTensor& y, int x_rows, int y_rows, const char* a,
+                               const char* b, const char* x_rows_name) {
+  WHERRY_ENFORCE(x_rows >= 1 && x_rows < x.rank(), kInvalidArgument, x_rows_name, " is ", x_rows, " for ", a, " ",
+                 DimsText(x.dims), ", expected 1 to ", x.rank() - 1);
+  WHERRY_ENFORCE(y_rows >= 1 && y_rows < y.rank(), kInvalidArgument, "y_num_col_dims is ", y_rows, " for ", b, " ",
+                 DimsText(y.dims), ", expected 1 to ", y.rank() - 1);
   const Dim inner_x = Product(std::vector<Dim>(x.dims.begin() + x_rows, x.dims.end()));
   const Dim inner_y = Product(std::vector<Dim>(y.dims.begin(), y.dims.begin() + y_rows));
-  WHERRY_ENFORCE(!Conflict(inner_x, inner_y), kInvalidArgument, a, " ", DimsText(x.dims), " has ", inner_x.DebugString(),
-                 " columns from axis ", x_rows, " on, ", b, " ", DimsText(y.dims), " has ", inner_y.DebugString(), " rows");
+  WHERRY_ENFORCE(!Conflict(inner_x, inner_y), kInvalidArgument, a, " ", DimsText(x.dims), " has ",
+                 inner_x.DebugString(), " columns from axis ", x_rows, " on, ", b, " ", DimsText(y.dims), " has ",
+                 inner_y.DebugString(), " rows");
   std::vector<Dim> out(x.dims.begin(), x.dims.begin() + x_rows);
   out.insert(out.end(), y.dims.begin() + y_rows, y.dims.end());
   return out;
@@ -64,8 +65,9 @@ MetaTensor MatmulInferMeta(const MetaTensor& x, const MetaTensor& y, bool transp
   return MetaTensor(dtype, MatmulDims(x, y, transpose_x, transpose_y));
 }
 
-MetaTensor FusedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, const std::vector<const MetaTensor*>& operands, bool transpose_x,
-                                bool transpose_y, float /*alpha*/, const Epilogue& epilogue) {
+MetaTensor FusedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y,
+                                const std::vector<const MetaTensor*>& operands, bool transpose_x, bool transpose_y,
+                                float /*alpha*/, const Epilogue& epilogue) {
   CheckSameType(x, y, "x", "y");
   MetaTensor out = MatmulInferMeta(x, y, transpose_x, transpose_y);
   CheckEpilogue(epilogue, operands, out, -1);
@@ -78,8 +80,8 @@ MetaTensor MulInferMeta(const MetaTensor& x, const MetaTensor& y, int x_num_col_
   return MetaTensor(dtype, FlattenedDims(x, y, x_num_col_dims, y_num_col_dims, "x", "y", "x_num_col_dims"));
 }
 
-MetaTensor FcInferMeta(const MetaTensor& input, const MetaTensor& w, const std::vector<const MetaTensor*>& operands, int in_num_col_dims,
-                       const Epilogue& epilogue) {
+MetaTensor FcInferMeta(const MetaTensor& input, const MetaTensor& w, const std::vector<const MetaTensor*>& operands,
+                       int in_num_col_dims, const Epilogue& epilogue) {
   CheckSameType(input, w, "input", "w");
   if (!input.rank_known || !w.rank_known) return MetaTensor::UnknownRank(input.dtype);
   WHERRY_ENFORCE(w.rank() == 2, kInvalidArgument, "w is ", w.DebugString(), ", expected a matrix");

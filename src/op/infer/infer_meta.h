@@ -1,15 +1,19 @@
-// InferMeta functions: from what is known about an operator's inputs and its attributes to what is known about its outputs. ops/*.yaml
-// names them; codegen checks the entries against the declarations here.
+// InferMeta functions: from what is known about an operator's inputs and its attributes to what is known about its
+// outputs. ops/*.yaml names them; codegen checks the entries against the declarations here.
 //
 // Contracts common to all:
-// - Shapes may hold symbols, ranks may be unknown. What follows is computed symbolically where it can be; where it cannot (a shape that
+// - Shapes may hold symbols, ranks may be unknown. What follows is computed symbolically where it can be; where it
+// cannot (a shape that
 //   comes from unknown values), the result has unknown rank. Calling again with known shapes gives the exact result.
-// - A contradiction that is certain (known numbers that do not fit) is Error(kInvalidArgument) naming arguments and shapes; the caller adds
+// - A contradiction that is certain (known numbers that do not fit) is Error(kInvalidArgument) naming arguments and
+// shapes; the caller adds
 //   the operator's name. What only symbols could contradict is taken to fit.
-// - Integer tensors of up to MetaTensor::kMaxValues elements carry their values through the operators that compute shapes: shape, cast,
-//   gather, concat, stack, slice, split, arithmetic, comparison, where, squeeze, unsqueeze, reshape, flatten, expand, full, arange.
-//   Values that the tensor's type cannot hold (they would wrap) are forgotten.
-// - Values that are dimensions are taken not to be negative: a symbolic one never equals a negative number, and dividing truncates
+// - Integer tensors of up to MetaTensor::kMaxValues elements carry their values through the operators that compute
+// shapes: shape, cast,
+//   gather, concat, stack, slice, split, arithmetic, comparison, where, squeeze, unsqueeze, reshape, flatten, expand,
+//   full, arange. Values that the tensor's type cannot hold (they would wrap) are forgotten.
+// - Values that are dimensions are taken not to be negative: a symbolic one never equals a negative number, and
+// dividing truncates
 //   and floors alike.
 // Thread-safe: no state.
 #pragma once
@@ -55,35 +59,39 @@ MetaTensor FusedElementwiseInferMeta(const std::vector<const MetaTensor*>& input
 
 // Matrix products.
 MetaTensor MatmulInferMeta(const MetaTensor& x, const MetaTensor& y, bool transpose_x, bool transpose_y);
-MetaTensor FusedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, const std::vector<const MetaTensor*>& operands, bool transpose_x,
-                                bool transpose_y, float alpha, const Epilogue& epilogue);
+MetaTensor FusedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y,
+                                const std::vector<const MetaTensor*>& operands, bool transpose_x, bool transpose_y,
+                                float alpha, const Epilogue& epilogue);
 MetaTensor MulInferMeta(const MetaTensor& x, const MetaTensor& y, int x_num_col_dims, int y_num_col_dims);
-MetaTensor FcInferMeta(const MetaTensor& input, const MetaTensor& w, const std::vector<const MetaTensor*>& operands, int in_num_col_dims,
-                       const Epilogue& epilogue);
+MetaTensor FcInferMeta(const MetaTensor& input, const MetaTensor& w, const std::vector<const MetaTensor*>& operands,
+                       int in_num_col_dims, const Epilogue& epilogue);
 
 // Windows.
-MetaTensor Conv2dInferMeta(const MetaTensor& x, const MetaTensor& filter, const std::vector<const MetaTensor*>& operands,
-                           const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
-                           const std::string& padding_algorithm, const std::vector<int64_t>& dilations, int groups,
-                           const Epilogue& epilogue);
+MetaTensor Conv2dInferMeta(const MetaTensor& x, const MetaTensor& filter,
+                           const std::vector<const MetaTensor*>& operands, const std::vector<int64_t>& strides,
+                           const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
+                           const std::vector<int64_t>& dilations, int groups, const Epilogue& epilogue);
 MetaTensor Pool2dInferMeta(const MetaTensor& x, const SymIntArray& kernel_size, const std::vector<int64_t>& strides,
-                           const std::vector<int64_t>& paddings, bool ceil_mode, bool exclusive, const std::string& pooling_type,
-                           bool global_pooling, bool adaptive, const std::string& padding_algorithm,
-                           const std::vector<int64_t>& dilations);
+                           const std::vector<int64_t>& paddings, bool ceil_mode, bool exclusive,
+                           const std::string& pooling_type, bool global_pooling, bool adaptive,
+                           const std::string& padding_algorithm, const std::vector<int64_t>& dilations);
 
 // Normalisations and softmax: the shape of x; parameters are checked against it.
 MetaTensor SoftmaxInferMeta(const MetaTensor& x, int axis);
-MetaTensor BatchNormInferMeta(const MetaTensor& x, const MetaTensor& mean, const MetaTensor& variance, const MetaTensor* scale,
-                              const MetaTensor* bias, float epsilon);
-MetaTensor LayerNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon, int begin_norm_axis);
-MetaTensor GroupNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon, int groups);
+MetaTensor BatchNormInferMeta(const MetaTensor& x, const MetaTensor& mean, const MetaTensor& variance,
+                              const MetaTensor* scale, const MetaTensor* bias, float epsilon);
+MetaTensor LayerNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon,
+                              int begin_norm_axis);
+MetaTensor GroupNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon,
+                              int groups);
 MetaTensor InstanceNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon);
 
 // Reductions. Sum and Prod give i64 for bool.
 MetaTensor ReduceInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keepdim);
 MetaTensor SumInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keepdim);
 MetaTensor ProdInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keepdim);
-MetaTensor ArgMinMaxInferMeta(const MetaTensor& x, int64_t axis, bool keepdims, bool flatten, DataType dtype, bool select_last);
+MetaTensor ArgMinMaxInferMeta(const MetaTensor& x, int64_t axis, bool keepdims, bool flatten, DataType dtype,
+                              bool select_last);
 
 // The same elements under another shape.
 MetaTensor ReshapeInferMeta(const MetaTensor& x, const SymIntArray& shape, bool allow_zero);
@@ -96,8 +104,8 @@ MetaTensor TransposeInferMeta(const MetaTensor& x, const std::vector<int64_t>& p
 MetaTensor ConcatInferMeta(const std::vector<const MetaTensor*>& x, int axis);
 MetaTensor StackInferMeta(const std::vector<const MetaTensor*>& x, int axis);
 std::vector<MetaTensor> SplitInferMeta(const MetaTensor& x, const SymIntArray& sections, int axis);
-MetaTensor SliceInferMeta(const MetaTensor& x, const std::vector<int64_t>& axes, const SymIntArray& starts, const SymIntArray& ends,
-                          const std::vector<int64_t>& steps);
+MetaTensor SliceInferMeta(const MetaTensor& x, const std::vector<int64_t>& axes, const SymIntArray& starts,
+                          const SymIntArray& ends, const std::vector<int64_t>& steps);
 MetaTensor GatherInferMeta(const MetaTensor& x, const MetaTensor& index, int axis);
 MetaTensor EmbeddingInferMeta(const MetaTensor& x, const MetaTensor& weight, int64_t padding_idx);
 MetaTensor ExpandInferMeta(const MetaTensor& x, const SymIntArray& shape);

@@ -17,8 +17,8 @@ MetaTensor Like(const MetaTensor& x) {
 // A parameter has `count` elements, whatever its shape. Symbols fit.
 void CheckCount(const MetaTensor* parameter, const char* name, const Dim& count, const MetaTensor& x) {
   if (parameter == nullptr || !parameter->rank_known) return;
-  WHERRY_ENFORCE(!Conflict(parameter->numel(), count), kInvalidArgument, name, " is ", parameter->DebugString(), ", expected ",
-                 count.DebugString(), " elements for x ", DimsText(x.dims));
+  WHERRY_ENFORCE(!Conflict(parameter->numel(), count), kInvalidArgument, name, " is ", parameter->DebugString(),
+                 ", expected ", count.DebugString(), " elements for x ", DimsText(x.dims));
 }
 
 void CheckChannelRank(const MetaTensor& x) {
@@ -33,8 +33,8 @@ MetaTensor SoftmaxInferMeta(const MetaTensor& x, int axis) {
   return Like(x);
 }
 
-MetaTensor BatchNormInferMeta(const MetaTensor& x, const MetaTensor& mean, const MetaTensor& variance, const MetaTensor* scale,
-                              const MetaTensor* bias, float epsilon) {
+MetaTensor BatchNormInferMeta(const MetaTensor& x, const MetaTensor& mean, const MetaTensor& variance,
+                              const MetaTensor* scale, const MetaTensor* bias, float epsilon) {
   WHERRY_ENFORCE(epsilon >= 0.0F, kInvalidArgument, "epsilon is ", epsilon, ", expected 0 or more");
   if (!x.rank_known) return Like(x);
   CheckChannelRank(x);
@@ -45,7 +45,8 @@ MetaTensor BatchNormInferMeta(const MetaTensor& x, const MetaTensor& mean, const
   return Like(x);
 }
 
-MetaTensor LayerNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon, int begin_norm_axis) {
+MetaTensor LayerNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon,
+                              int begin_norm_axis) {
   WHERRY_ENFORCE(epsilon >= 0.0F, kInvalidArgument, "epsilon is ", epsilon, ", expected 0 or more");
   if (!x.rank_known) return Like(x);
   const int begin = NormalizeAxis(begin_norm_axis, x.rank(), "begin_norm_axis");
@@ -55,13 +56,14 @@ MetaTensor LayerNormInferMeta(const MetaTensor& x, const MetaTensor* scale, cons
   return Like(x);
 }
 
-MetaTensor GroupNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon, int groups) {
+MetaTensor GroupNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon,
+                              int groups) {
   WHERRY_ENFORCE(epsilon >= 0.0F, kInvalidArgument, "epsilon is ", epsilon, ", expected 0 or more");
   WHERRY_ENFORCE(groups >= 1, kInvalidArgument, "groups is ", groups, ", expected at least 1");
   if (!x.rank_known) return Like(x);
   CheckChannelRank(x);
-  WHERRY_ENFORCE(!x.dims[1].known() || x.dims[1].value() % groups == 0, kInvalidArgument, "x ", DimsText(x.dims), " has ",
-                 x.dims[1].DebugString(), " channels, not a multiple of ", groups, " groups");
+  WHERRY_ENFORCE(!x.dims[1].known() || x.dims[1].value() % groups == 0, kInvalidArgument, "x ", DimsText(x.dims),
+                 " has ", x.dims[1].DebugString(), " channels, not a multiple of ", groups, " groups");
   CheckCount(scale, "scale", x.dims[1], x);
   CheckCount(bias, "bias", x.dims[1], x);
   return Like(x);

@@ -48,7 +48,9 @@ MetaTensor ReduceValues(const MetaTensor& x, const SymIntArray& axis, bool keepd
 
 }  // namespace
 
-MetaTensor ReduceInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keepdim) { return Reduce(x, axis, keepdim, x.dtype); }
+MetaTensor ReduceInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keepdim) {
+  return Reduce(x, axis, keepdim, x.dtype);
+}
 
 MetaTensor SumInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keepdim) {
   return ReduceValues(x, axis, keepdim, 0, [](const Dim& a, const Dim& b) { return a + b; });
@@ -58,20 +60,21 @@ MetaTensor ProdInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keep
   return ReduceValues(x, axis, keepdim, 1, [](const Dim& a, const Dim& b) { return a * b; });
 }
 
-MetaTensor ArgMinMaxInferMeta(const MetaTensor& x, int64_t axis, bool keepdims, bool flatten, DataType dtype, bool /*select_last*/) {
+MetaTensor ArgMinMaxInferMeta(const MetaTensor& x, int64_t axis, bool keepdims, bool flatten, DataType dtype,
+                              bool /*select_last*/) {
   WHERRY_ENFORCE(dtype == DataType::kInt64 || dtype == DataType::kInt32, kInvalidArgument, "dtype is ", ToString(dtype),
                  ", expected i32 or i64");
   if (!x.rank_known) return flatten && !keepdims ? MetaTensor(dtype, {}) : MetaTensor::UnknownRank(dtype);
   if (flatten) {
-    WHERRY_ENFORCE(std::find(x.dims.begin(), x.dims.end(), Dim(0)) == x.dims.end(), kInvalidArgument, "x ", DimsText(x.dims),
-                   " is empty: there is no extreme element");
+    WHERRY_ENFORCE(std::find(x.dims.begin(), x.dims.end(), Dim(0)) == x.dims.end(), kInvalidArgument, "x ",
+                   DimsText(x.dims), " is empty: there is no extreme element");
     return MetaTensor(dtype, std::vector<Dim>(keepdims ? x.dims.size() : 0, Dim(1)));
   }
   const size_t reduced = static_cast<size_t>(NormalizeAxis(axis, x.dims.empty() ? 1 : x.rank(), "axis"));
   MetaTensor out(dtype, x.dims);
   if (out.dims.empty()) return out;
-  WHERRY_ENFORCE(out.dims[reduced] != Dim(0), kInvalidArgument, "x ", DimsText(x.dims), " is empty along axis ", reduced,
-                 ": there is no extreme element");
+  WHERRY_ENFORCE(out.dims[reduced] != Dim(0), kInvalidArgument, "x ", DimsText(x.dims), " is empty along axis ",
+                 reduced, ": there is no extreme element");
   if (keepdims) {
     out.dims[reduced] = 1;
   } else {

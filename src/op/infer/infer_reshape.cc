@@ -18,8 +18,8 @@ MetaTensor WithDims(const MetaTensor& x, std::vector<Dim> dims) {
   return out;
 }
 
-// What -1 stands for: the elements of x over the product of the other entries. Dimensions that both have (copied zeros above all) are
-// struck out first, so that an empty or symbolic one among them does not leave the answer open.
+// What -1 stands for: the elements of x over the product of the other entries. Dimensions that both have (copied zeros
+// above all) are struck out first, so that an empty or symbolic one among them does not leave the answer open.
 Dim RestDim(const MetaTensor& x, std::vector<Dim> others, const std::vector<Dim>& shape) {
   std::vector<Dim> elements;
   for (const Dim& dim : x.dims) {
@@ -33,11 +33,12 @@ Dim RestDim(const MetaTensor& x, std::vector<Dim> others, const std::vector<Dim>
   const Dim total = Product(elements);
   const Dim divisor = Product(others);
   if (divisor.known() && divisor.value() == 0) {
-    Throw(ErrorCode::kInvalidArgument, "x ", DimsText(x.dims), " as ", DimsText(shape), ": -1 could be anything beside an empty dimension");
+    Throw(ErrorCode::kInvalidArgument, "x ", DimsText(x.dims), " as ", DimsText(shape),
+          ": -1 could be anything beside an empty dimension");
   }
   if (total.known() && divisor.known()) {
-    WHERRY_ENFORCE(total.value() % divisor.value() == 0, kInvalidArgument, "x ", DimsText(x.dims), " as ", DimsText(shape), ": ",
-                   total.value(), " elements are no multiple of ", divisor.value());
+    WHERRY_ENFORCE(total.value() % divisor.value() == 0, kInvalidArgument, "x ", DimsText(x.dims), " as ",
+                   DimsText(shape), ": ", total.value(), " elements are no multiple of ", divisor.value());
     return total.value() / divisor.value();
   }
   const std::optional<Dim> exact = ExactDiv(total, divisor);
@@ -59,10 +60,12 @@ MetaTensor ReshapeInferMeta(const MetaTensor& x, const SymIntArray& shape, bool 
       dims.emplace_back(1);
     } else if (entry == Dim(0) && !allow_zero) {
       if (!x.rank_known) return MetaTensor::UnknownRank(x.dtype);
-      WHERRY_ENFORCE(i < x.dims.size(), kInvalidArgument, "shape ", DimsText(wanted), " copies dimension ", i, " of x ", DimsText(x.dims));
+      WHERRY_ENFORCE(i < x.dims.size(), kInvalidArgument, "shape ", DimsText(wanted), " copies dimension ", i, " of x ",
+                     DimsText(x.dims));
       dims.push_back(x.dims[i]);
     } else {
-      WHERRY_ENFORCE(!entry.known() || entry.value() >= 0, kInvalidArgument, "shape ", DimsText(wanted), " has ", entry.DebugString());
+      WHERRY_ENFORCE(!entry.known() || entry.value() >= 0, kInvalidArgument, "shape ", DimsText(wanted), " has ",
+                     entry.DebugString());
       dims.push_back(entry);
     }
   }
@@ -72,8 +75,9 @@ MetaTensor ReshapeInferMeta(const MetaTensor& x, const SymIntArray& shape, bool 
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(*rest));
     dims[*rest] = RestDim(x, std::move(others), wanted);
   } else if (x.rank_known) {
-    WHERRY_ENFORCE(!Conflict(x.numel(), Product(dims)), kInvalidArgument, "x ", DimsText(x.dims), " has ", x.numel().DebugString(),
-                   " elements, shape ", DimsText(wanted), " has ", Product(dims).DebugString());
+    WHERRY_ENFORCE(!Conflict(x.numel(), Product(dims)), kInvalidArgument, "x ", DimsText(x.dims), " has ",
+                   x.numel().DebugString(), " elements, shape ", DimsText(wanted), " has ",
+                   Product(dims).DebugString());
   }
   return WithDims(x, std::move(dims));
 }
@@ -115,8 +119,8 @@ MetaTensor FlattenInferMeta(const MetaTensor& x, int start_axis, int stop_axis) 
   const int rank = std::max(x.rank(), 1);
   const int start = NormalizeAxis(start_axis, rank, "start_axis");
   const int stop = NormalizeAxis(stop_axis, rank, "stop_axis");
-  WHERRY_ENFORCE(start <= stop, kInvalidArgument, "start_axis ", start_axis, " lies behind stop_axis ", stop_axis, " for x ",
-                 DimsText(x.dims));
+  WHERRY_ENFORCE(start <= stop, kInvalidArgument, "start_axis ", start_axis, " lies behind stop_axis ", stop_axis,
+                 " for x ", DimsText(x.dims));
   if (x.dims.empty()) return WithDims(x, {Dim(1)});
   std::vector<Dim> dims(x.dims.begin(), x.dims.begin() + start);
   dims.push_back(Product(std::vector<Dim>(x.dims.begin() + start, x.dims.begin() + stop + 1)));
@@ -128,8 +132,8 @@ MetaTensor TransposeInferMeta(const MetaTensor& x, const std::vector<int64_t>& p
   if (!x.rank_known) return MetaTensor::UnknownRank(x.dtype);
   std::vector<Dim> dims(x.dims.rbegin(), x.dims.rend());
   if (!perm.empty()) {
-    WHERRY_ENFORCE(perm.size() == x.dims.size(), kInvalidArgument, "perm [", Join(perm, ", "), "] has ", perm.size(), " entries for x ",
-                   DimsText(x.dims));
+    WHERRY_ENFORCE(perm.size() == x.dims.size(), kInvalidArgument, "perm [", Join(perm, ", "), "] has ", perm.size(),
+                   " entries for x ", DimsText(x.dims));
     const std::vector<int> axes = NormalizeAxes(perm, x.rank(), "perm");
     for (size_t i = 0; i < axes.size(); ++i) dims[i] = x.dims[static_cast<size_t>(axes[i])];
   }

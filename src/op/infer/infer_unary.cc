@@ -60,8 +60,8 @@ MetaTensor ScaleInferMeta(const MetaTensor& x, const SymScalar& scale, const Sym
 }
 
 MetaTensor CastInferMeta(const MetaTensor& x, DataType dtype) {
-  WHERRY_ENFORCE(dtype != DataType::kUndefined && dtype != DataType::kAny, kInvalidArgument, "dtype is ", ToString(dtype),
-                 ", not a data type");
+  WHERRY_ENFORCE(dtype != DataType::kUndefined && dtype != DataType::kAny, kInvalidArgument, "dtype is ",
+                 ToString(dtype), ", not a data type");
   MetaTensor out = LikeShape(x, dtype);
   if (!x.values) return out;
   if (dtype != DataType::kBool) {
@@ -85,8 +85,8 @@ MetaTensor DropoutInferMeta(const MetaTensor& x, float p, const std::string& mod
 }
 
 MetaTensor LayoutInferMeta(const MetaTensor& x, DataLayout layout) {
-  WHERRY_ENFORCE(layout == DataLayout::kNCHW || layout == DataLayout::kNHWC, kInvalidArgument, "layout is ", ToString(layout),
-                 ", expected nchw or nhwc");
+  WHERRY_ENFORCE(layout == DataLayout::kNCHW || layout == DataLayout::kNHWC, kInvalidArgument, "layout is ",
+                 ToString(layout), ", expected nchw or nhwc");
   MetaTensor out = AssignInferMeta(x);
   out.layout = layout;
   return out;

@@ -9,7 +9,8 @@
 namespace wherry {
 
 int NormalizeAxis(int64_t axis, int rank, const char* what) {
-  WHERRY_ENFORCE(axis >= -rank && axis < rank, kInvalidArgument, what, " is ", axis, ", outside [", -rank, ", ", rank, ") of rank ", rank);
+  WHERRY_ENFORCE(axis >= -rank && axis < rank, kInvalidArgument, what, " is ", axis, ", outside [", -rank, ", ", rank,
+                 ") of rank ", rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -18,8 +19,8 @@ std::vector<int> NormalizeAxes(const std::vector<int64_t>& axes, int rank, const
   result.reserve(axes.size());
   for (const int64_t axis : axes) {
     const int normalized = NormalizeAxis(axis, rank, what);
-    WHERRY_ENFORCE(std::find(result.begin(), result.end(), normalized) == result.end(), kInvalidArgument, what, " has axis ", normalized,
-                   " twice: [", Join(axes, ", "), "]");
+    WHERRY_ENFORCE(std::find(result.begin(), result.end(), normalized) == result.end(), kInvalidArgument, what,
+                   " has axis ", normalized, " twice: [", Join(axes, ", "), "]");
     result.push_back(normalized);
   }
   return result;
@@ -51,7 +52,8 @@ std::vector<Dim> BroadcastDims(const MetaTensor& x, const MetaTensor& y, const c
     const Dim right = from_end <= y.dims.size() ? y.dims[y.dims.size() - from_end] : Dim(1);
     const std::optional<Dim> dim = BroadcastDim(left, right);
     WHERRY_ENFORCE(dim.has_value(), kInvalidArgument, a, " ", DimsText(x.dims), " and ", b, " ", DimsText(y.dims),
-                   " do not broadcast: ", left.DebugString(), " against ", right.DebugString(), " at axis ", i, " of the result");
+                   " do not broadcast: ", left.DebugString(), " against ", right.DebugString(), " at axis ", i,
+                   " of the result");
     result[i] = *dim;
   }
   return result;
@@ -83,7 +85,8 @@ bool MayHaveValues(const MetaTensor& meta) {
   if (!meta.rank_known || !(IsInteger(meta.dtype) || meta.dtype == DataType::kBool)) return false;
   int64_t count = 1;
   for (const Dim& dim : meta.dims) {
-    // The order matters: 0 * huge must not be computed before the 0 is seen, so the product stays below kMaxValues at every step.
+    // The order matters: 0 * huge must not be computed before the 0 is seen, so the product stays below kMaxValues at
+    // every step.
     if (!dim.known() || dim.value() > MetaTensor::kMaxValues) return false;
     count *= dim.value();
     if (count > MetaTensor::kMaxValues) return false;
@@ -97,7 +100,8 @@ void SetValues(MetaTensor* meta, std::optional<std::vector<Dim>> values) {
   for (const Dim& value : *values) {
     if (value.known() && !Fits(meta->dtype, value.value())) return;
   }
-  WHERRY_CHECK(static_cast<int64_t>(values->size()) == meta->shape().numel(), values->size(), " values for ", meta->DebugString());
+  WHERRY_CHECK(static_cast<int64_t>(values->size()) == meta->shape().numel(), values->size(), " values for ",
+               meta->DebugString());
   meta->values = std::move(values);
 }
 
@@ -119,25 +123,29 @@ std::vector<size_t> BroadcastIndices(const std::vector<Dim>& out, const std::vec
   return indices;
 }
 
-void CheckEpilogue(const Epilogue& epilogue, const std::vector<const MetaTensor*>& operands, const MetaTensor& out, int channel_axis) {
-  WHERRY_ENFORCE(epilogue.steps.size() <= static_cast<size_t>(Epilogue::kMaxSteps), kInvalidArgument, "the epilogue has ",
-                 epilogue.steps.size(), " steps, at most ", Epilogue::kMaxSteps, " are allowed");
+void CheckEpilogue(const Epilogue& epilogue, const std::vector<const MetaTensor*>& operands, const MetaTensor& out,
+                   int channel_axis) {
+  WHERRY_ENFORCE(epilogue.steps.size() <= static_cast<size_t>(Epilogue::kMaxSteps), kInvalidArgument,
+                 "the epilogue has ", epilogue.steps.size(), " steps, at most ", Epilogue::kMaxSteps, " are allowed");
   for (const EpilogueStep& step : epilogue.steps) {
     if (step.kind == EpilogueStep::Kind::kAct) continue;
-    WHERRY_ENFORCE(step.operand >= 0 && static_cast<size_t>(step.operand) < operands.size(), kInvalidArgument, "the epilogue '",
-                   ToString(epilogue), "' uses operand ", step.operand, ", but there are ", operands.size());
+    WHERRY_ENFORCE(step.operand >= 0 && static_cast<size_t>(step.operand) < operands.size(), kInvalidArgument,
+                   "the epilogue '", ToString(epilogue), "' uses operand ", step.operand, ", but there are ",
+                   operands.size());
     const MetaTensor& operand = *operands[static_cast<size_t>(step.operand)];
     if (!operand.rank_known || !out.rank_known) continue;
     if (step.kind == EpilogueStep::Kind::kAdd) {
       bool fits = operand.dims.size() == out.dims.size();
       for (size_t i = 0; fits && i < out.dims.size(); ++i) fits = !Conflict(operand.dims[i], out.dims[i]);
-      WHERRY_ENFORCE(fits, kInvalidArgument, "operand ", step.operand, " ", DimsText(operand.dims), " is added to a result of shape ",
-                     DimsText(out.dims));
+      WHERRY_ENFORCE(fits, kInvalidArgument, "operand ", step.operand, " ", DimsText(operand.dims),
+                     " is added to a result of shape ", DimsText(out.dims));
       continue;
     }
-    const Dim channels = out.dims.empty() ? Dim(1) : out.dims[channel_axis < 0 ? out.dims.size() - 1 : static_cast<size_t>(channel_axis)];
-    WHERRY_ENFORCE(!Conflict(operand.numel(), channels), kInvalidArgument, "operand ", step.operand, " ", DimsText(operand.dims),
-                   " is a scale or bias for ", channels.DebugString(), " channels");
+    const Dim channels = out.dims.empty()
+                             ? Dim(1)
+                             : out.dims[channel_axis < 0 ? out.dims.size() - 1 : static_cast<size_t>(channel_axis)];
+    WHERRY_ENFORCE(!Conflict(operand.numel(), channels), kInvalidArgument, "operand ", step.operand, " ",
+                   DimsText(operand.dims), " is a scale or bias for ", channels.DebugString(), " channels");
   }
 }
 

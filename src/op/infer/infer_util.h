@@ -21,7 +21,8 @@ std::optional<std::vector<int64_t>> KnownNumbers(const SymIntArray& array);
 
 std::string DimsText(const std::vector<Dim>& dims);  // "[N,3,4]"
 
-// Broadcasts the dimensions; Error(kInvalidArgument) with both shapes when numbers contradict. `a` and `b` name the operands.
+// Broadcasts the dimensions; Error(kInvalidArgument) with both shapes when numbers contradict. `a` and `b` name the
+// operands.
 std::vector<Dim> BroadcastDims(const MetaTensor& x, const MetaTensor& y, const char* a, const char* b);
 // Known and different. Symbols are never in conflict.
 bool Conflict(const Dim& a, const Dim& b);
@@ -35,8 +36,9 @@ void SetValues(MetaTensor* meta, std::optional<std::vector<Dim>> values);
 // For each element of `out` (known shape), the index into a tensor of shape `dims` that broadcasts to it.
 std::vector<size_t> BroadcastIndices(const std::vector<Dim>& out, const std::vector<Dim>& dims);
 
-// Checks an epilogue against its operands and the output: indices in range, channel operands of channels elements, add operands of the
-// output's shape. `channel_axis` may be -1 for the last.
-void CheckEpilogue(const Epilogue& epilogue, const std::vector<const MetaTensor*>& operands, const MetaTensor& out, int channel_axis);
+// Checks an epilogue against its operands and the output: indices in range, channel operands of channels elements, add
+// operands of the output's shape. `channel_axis` may be -1 for the last.
+void CheckEpilogue(const Epilogue& epilogue, const std::vector<const MetaTensor*>& operands, const MetaTensor& out,
+                   int channel_axis);
 
 }  // namespace wherry

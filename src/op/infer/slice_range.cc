@@ -30,8 +30,8 @@ int64_t ArangeCount(const Scalar& start, const Scalar& end, const Scalar& step) 
   if (start.is_floating() || end.is_floating() || step.is_floating()) {
     const double by = step.to<double>();
     const double count = std::ceil((end.to<double>() - start.to<double>()) / by);
-    WHERRY_ENFORCE(by != 0.0 && !std::isnan(count), kInvalidArgument, "from ", start.to<double>(), " to ", end.to<double>(), " by ", by,
-                   ": no such range");
+    WHERRY_ENFORCE(by != 0.0 && !std::isnan(count), kInvalidArgument, "from ", start.to<double>(), " to ",
+                   end.to<double>(), " by ", by, ": no such range");
     WHERRY_ENFORCE(count <= static_cast<double>(kMost), kOutOfRange, "a range of ", count, " elements");
     return count > 0.0 ? static_cast<int64_t>(count) : 0;
   }
@@ -49,7 +49,8 @@ int64_t ArangeCount(const Scalar& start, const Scalar& end, const Scalar& step) 
 }
 
 int64_t ArangeElement(const Scalar& start, const Scalar& step, int64_t i) {
-  if (start.is_floating() || step.is_floating()) return Scalar(start.to<double>() + step.to<double>() * static_cast<double>(i)).to<int64_t>();
+  if (start.is_floating() || step.is_floating())
+    return Scalar(start.to<double>() + step.to<double>() * static_cast<double>(i)).to<int64_t>();
   return static_cast<int64_t>(start.to<uint64_t>() + step.to<uint64_t>() * static_cast<uint64_t>(i));
 }
 

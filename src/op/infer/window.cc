@@ -13,7 +13,8 @@ constexpr int64_t kLimit = int64_t{1} << 31;
 std::array<int64_t, 2> Pair(const std::vector<int64_t>& values, const char* what) {
   WHERRY_ENFORCE(values.size() == 2, kInvalidArgument, what, " are [", Join(values, ", "), "], expected two numbers");
   for (const int64_t value : values) {
-    WHERRY_ENFORCE(value >= 1 && value < kLimit, kInvalidArgument, what, " are [", Join(values, ", "), "], expected 1 to ", kLimit - 1);
+    WHERRY_ENFORCE(value >= 1 && value < kLimit, kInvalidArgument, what, " are [", Join(values, ", "),
+                   "], expected 1 to ", kLimit - 1);
   }
   return {values[0], values[1]};
 }
@@ -28,7 +29,8 @@ PaddingAlgorithm ParsePaddingAlgorithm(const std::string& name) {
   if (name == "SAME") return PaddingAlgorithm::kSame;
   if (name == "SAME_LOWER") return PaddingAlgorithm::kSameLower;
   if (name == "VALID") return PaddingAlgorithm::kValid;
-  Throw(ErrorCode::kInvalidArgument, "padding_algorithm is ", Quote(name), ", expected 'EXPLICIT', 'SAME', 'SAME_LOWER' or 'VALID'");
+  Throw(ErrorCode::kInvalidArgument, "padding_algorithm is ", Quote(name),
+        ", expected 'EXPLICIT', 'SAME', 'SAME_LOWER' or 'VALID'");
 }
 
 WindowAttributes ParseWindow(const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
@@ -41,7 +43,8 @@ WindowAttributes ParseWindow(const std::vector<int64_t>& strides, const std::vec
   WHERRY_ENFORCE(paddings.size() == 2 || paddings.size() == 4, kInvalidArgument, "paddings are [", Join(paddings, ", "),
                  "], expected [height, width] or [top, bottom, left, right]");
   for (const int64_t padding : paddings) {
-    WHERRY_ENFORCE(padding > -kLimit && padding < kLimit, kInvalidArgument, "paddings are [", Join(paddings, ", "), "], outside 31 bits");
+    WHERRY_ENFORCE(padding > -kLimit && padding < kLimit, kInvalidArgument, "paddings are [", Join(paddings, ", "),
+                   "], outside 31 bits");
   }
   const bool four = paddings.size() == 4;
   window.pad_begin = {paddings[0], four ? paddings[2] : paddings[1]};
@@ -52,8 +55,8 @@ WindowAttributes ParseWindow(const std::vector<int64_t>& strides, const std::vec
 WindowAxis ResolveWindowAxis(const WindowAttributes& window, int axis, int64_t input, int64_t kernel, bool ceil_mode) {
   const size_t i = static_cast<size_t>(axis);
   const int64_t stride = window.stride[i];
-  WHERRY_ENFORCE(kernel >= 1 && kernel < kLimit && input < (int64_t{1} << 60), kInvalidArgument, "the window's size is ", kernel,
-                 " over an axis of ", input, ", expected 1 to ", kLimit - 1);
+  WHERRY_ENFORCE(kernel >= 1 && kernel < kLimit && input < (int64_t{1} << 60), kInvalidArgument,
+                 "the window's size is ", kernel, " over an axis of ", input, ", expected 1 to ", kLimit - 1);
   const int64_t extent = window.dilation[i] * (kernel - 1) + 1;
   WindowAxis result;
   if (window.algorithm == PaddingAlgorithm::kSame || window.algorithm == PaddingAlgorithm::kSameLower) {
@@ -67,18 +70,20 @@ WindowAxis ResolveWindowAxis(const WindowAttributes& window, int axis, int64_t i
   result.pad_begin = window.pad_begin[i];
   result.pad_end = window.pad_end[i];
   const int64_t room = input + result.pad_begin + result.pad_end - extent;
-  WHERRY_ENFORCE(room >= 0, kInvalidArgument, "the window covers ", extent, " elements, but axis ", axis + 2, " has ", input,
-                 " and paddings of ", result.pad_begin, " and ", result.pad_end);
+  WHERRY_ENFORCE(room >= 0, kInvalidArgument, "the window covers ", extent, " elements, but axis ", axis + 2, " has ",
+                 input, " and paddings of ", result.pad_begin, " and ", result.pad_end);
   result.output = (ceil_mode ? CeilDivide(room, stride) : room / stride) + 1;
   if (ceil_mode && result.output > 1 && (result.output - 1) * stride >= input + result.pad_begin) --result.output;
   return result;
 }
 
 Dim WindowOutput(const WindowAttributes& window, int axis, const Dim& input, const Dim& kernel, bool ceil_mode) {
-  if (input.known() && kernel.known()) return ResolveWindowAxis(window, axis, input.value(), kernel.value(), ceil_mode).output;
+  if (input.known() && kernel.known())
+    return ResolveWindowAxis(window, axis, input.value(), kernel.value(), ceil_mode).output;
   const size_t i = static_cast<size_t>(axis);
   const Dim stride = window.stride[i];
-  if (window.algorithm == PaddingAlgorithm::kSame || window.algorithm == PaddingAlgorithm::kSameLower) return CeilDiv(input, stride);
+  if (window.algorithm == PaddingAlgorithm::kSame || window.algorithm == PaddingAlgorithm::kSameLower)
+    return CeilDiv(input, stride);
   const Dim room = input + (Dim(window.pad_begin[i] + window.pad_end[i]) - (kernel - 1) * window.dilation[i] - 1);
   if (!ceil_mode) return FloorDiv(room, stride) + 1;
   // The number of windows that begin before the end of the input is the other bound.

@@ -1,5 +1,5 @@
-// Sliding windows along one axis: explicit paddings and output sizes from what an operator's attributes say. Shared by the InferMeta
-// functions of conv2d and pool2d and by their kernels.
+// Sliding windows along one axis: explicit paddings and output sizes from what an operator's attributes say. Shared by
+// the InferMeta functions of conv2d and pool2d and by their kernels.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ struct WindowAttributes {
   std::array<int64_t, 2> pad_end = {0, 0};
   PaddingAlgorithm algorithm = PaddingAlgorithm::kExplicit;
 };
-// Strides and dilations are two positive numbers, paddings are [top, bottom, left, right] or [height, width]; all below 2^31 in
-// magnitude, so that sums and products of a few of them cannot overflow. Otherwise Error(kInvalidArgument).
+// Strides and dilations are two positive numbers, paddings are [top, bottom, left, right] or [height, width]; all below
+// 2^31 in magnitude, so that sums and products of a few of them cannot overflow. Otherwise Error(kInvalidArgument).
 WindowAttributes ParseWindow(const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
                              const std::string& padding_algorithm, const std::vector<int64_t>& dilations);
 
@@ -34,8 +34,8 @@ struct WindowAxis {
   int64_t pad_begin = 0;  // negative: crop
   int64_t pad_end = 0;
 };
-// Error(kInvalidArgument) when the window is larger than the padded input. With `ceil_mode` the size is rounded up, but a last window
-// that begins beyond the input and its front padding is left out.
+// Error(kInvalidArgument) when the window is larger than the padded input. With `ceil_mode` the size is rounded up, but
+// a last window that begins beyond the input and its front padding is left out.
 WindowAxis ResolveWindowAxis(const WindowAttributes& window, int axis, int64_t input, int64_t kernel, bool ceil_mode);
 // The same for sizes that may be symbols.
 Dim WindowOutput(const WindowAttributes& window, int axis, const Dim& input, const Dim& kernel, bool ceil_mode);

@@ -1,0 +1,54 @@
+// The same elements: under another shape, in another memory order, in another axis order.
+#include <cstring>
+
+#include "base/check.h"
+#include "core/device_context.h"
+#include "kernel/kernel_registrar.h"
+#include "kernels/ref/element.h"
+#include "kernels/ref/strided.h"
+
+namespace wherry::ref {
+namespace {
+
+// For reshape, squeeze, unsqueeze, flatten and assign, whose output may be the input's memory.
+template <typename T>
+void Copy(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  WHERRY_CHECK(x.numel() == out->numel(), x.meta().DebugString(), " copied to ", out->meta().DebugString());
+  const size_t bytes = static_cast<size_t>(x.numel()) * sizeof(T);
+  if (from != to && bytes > 0) std::memmove(to, from, bytes);
+}
+
+template <typename T>
+void Layout(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
+  CopyHostTensor(x, out);
+}
+
+template <typename T>
+void Transpose(const CpuContext& /*context*/, const DenseTensor& x, const std::vector<int64_t>& perm,
+               DenseTensor* out) {
+  const int rank = x.shape().rank();
+  const Strides own = RowMajorStrides(x.shape());
+  Strides strides{};
+  for (int i = 0; i < rank; ++i) {
+    const int64_t entry = perm.empty() ? rank - 1 - i : perm[static_cast<size_t>(i)];
+    strides[static_cast<size_t>(i)] = own[static_cast<size_t>(entry < 0 ? entry + rank : entry)];
+  }
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  Odometer<1> at(out->shape(), {strides});
+  for (int64_t i = 0, count = out->numel(); i < count; ++i, at.Next()) to[i] = from[at.offset(0)];
+}
+
+}  // namespace
+
+REGISTER_KERNEL(reshape, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
+REGISTER_KERNEL(squeeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
+REGISTER_KERNEL(unsqueeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
+REGISTER_KERNEL(flatten, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
+REGISTER_KERNEL(assign, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
+REGISTER_KERNEL(layout, ref, kHost, kAny, Layout, WHERRY_REF_ALL);
+REGISTER_KERNEL(transpose, ref, kHost, kNCHW, Transpose, WHERRY_REF_ALL);
+
+}  // namespace wherry::ref
