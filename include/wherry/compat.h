@@ -1,5 +1,5 @@
-// Second spellings: names and signatures under which the documents that Wherry follows use its classes. Nothing in Wherry itself uses
-// them. Needs C++20.
+// Second spellings: names and signatures under which the documents that Wherry follows use its classes. Nothing in
+// Wherry itself uses them. Needs C++20.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ using ComputeFun = std::function<void(OpContext*)>;
 
 using CPUDeviceContext = CpuContext;
 
-// A CUDA device by the class name that the sources give it. Constructing one where there is no CUDA device (or no provider for it) is
-// Error(kUnavailable) that says what is missing.
+// A CUDA device by the class name that the sources give it. Constructing one where there is no CUDA device (or no
+// provider for it) is Error(kUnavailable) that says what is missing.
 class CUDADeviceContext : public DeviceContext {
  public:
   CUDADeviceContext() : context_(CreateDeviceContext(Target::kCUDA)) {}
