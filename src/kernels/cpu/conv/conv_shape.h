@@ -57,9 +57,4 @@ struct ConvShape {
   }
 };
 
-// Pixels whose size in bytes is a multiple of 2048 put every pixel of a column
-// into the same few L1 sets: a depthwise 3x3 over 14x14x512 takes 22 us packed
-// and 16 us with 16 floats of padding (see docs/design/cpu_convolution.md).
-constexpr int64_t PaddedPixelStride(int64_t channels) { return channels % 512 == 0 ? channels + 16 : channels; }
-
 }  // namespace wherry::cpu

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/cpu/gemm/gemm.h"
+
 namespace wherry::cpu {
 
-// A panel is depth x width floats, the width innermost. Every panel is 64 wide
-// but the last, whose width is what is left rounded up to 16 (zeros fill it):
-// 16 is one AVX-512 vector, two of AVX2 and four of SSE4.
-inline constexpr int64_t kPanelWidth = 64;
+// A panel is depth x width floats, the width innermost. Every panel is kPanelWidth wide but the last, whose width is
+// what is left rounded up to 16 (zeros fill it): 16 is one AVX-512 vector, two of AVX2 and four of SSE4.
 inline constexpr int64_t kPanelStep = 16;
 
 inline int64_t PanelCount(int64_t columns) { return (columns + kPanelWidth - 1) / kPanelWidth; }
