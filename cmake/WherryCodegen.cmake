@@ -49,6 +49,9 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/codegen/opgen.py")
                      COMMENT "Generating the operators from ops/*.yaml")
   add_custom_target(wherry_opgen DEPENDS ${opgen_paths})
   add_dependencies(wherry_codegen wherry_opgen)
+  # The operators' reference pages, on request.
+  add_custom_target(docs COMMAND ${opgen} --docs "${PROJECT_BINARY_DIR}/docs/reference/ops" VERBATIM
+                    COMMENT "Writing docs/reference/ops")
   set(WHERRY_GEN_SOURCES ${opgen_paths})
   list(FILTER WHERRY_GEN_SOURCES INCLUDE REGEX "\\.cc$")
 endif()

@@ -44,16 +44,20 @@ def _inplace_function(op: Op) -> str:
     )
 
 
-def _functions(op: Op) -> list[str]:
-    return [_function(op)] + ([_inplace_function(op)] if inplace_arg(op) is not None else [])
+def emit_functions(ops: list[Op]) -> str:
+    texts = []
+    for op in ops:
+        if op.has_api:
+            texts.append(_function(op))
+            texts += [_inplace_function(op)] if inplace_arg(op) is not None else []
+    return "\n".join(texts)
 
 
 def emit_eager(ops: list[Op], target: Target) -> str:
-    ops = [op for op in ops if op.has_api]
-    if not ops:
-        return target.banner
-    head = target.banner + "\n#include <tuple>\n#include <vector>\n\n"
-    head += target.include("eager/op_call.h") + target.include("op/op_schema.h") + f'#include "{target.api_header}"\n'
-    head += "\nnamespace wherry {\n\n" + 'extern "C" {\n'
-    head += "".join(f"extern const OpDescriptor wherry_op_{op.name};\n" for op in ops) + "}\n\n"
-    return head + "\n".join(text for op in ops for text in _functions(op)) + "\n}  // namespace wherry\n"
+    lines = [target.banner, "\n#include <tuple>\n#include <vector>\n\n"]
+    lines += ['#include "eager/op_call.h"\n', '#include "op/op_schema.h"\n', '#include "wherry/ops.h"\n']
+    lines.append("\nnamespace wherry {\n")
+    declarations = [f"extern const OpDescriptor wherry_op_{op.name};\n" for op in ops if op.has_api]
+    if declarations:
+        lines += ['\nextern "C" {\n', *declarations, "}\n"]
+    return "".join([*lines, "\n", emit_functions(ops), "\n}  // namespace wherry\n"])

@@ -21,8 +21,7 @@ def _bool(value: bool) -> str:
 def _arg(arg: Arg) -> str:
     kind = f"ArgKind::{arg.type.kind}"
     if arg.is_tensor:
-        may_be_left_out = ', AttrType::kNone, ""' if arg.default else ""
-        return f"{{{quoted(arg.name)}, {kind}{may_be_left_out}}}"
+        return f"{{{quoted(arg.name)}, {kind}}}"
     default = quoted(attribute_text(arg.type, arg.default.value)) if arg.default else "nullptr"
     return f"{{{quoted(arg.name)}, {kind}, AttrType::{arg.type.attr}, {default}}}"
 
@@ -82,35 +81,30 @@ def _descriptor(op: Op) -> tuple[str, str]:
     return constants, "= {\n" + body + "};\n"
 
 
+def emit_constants(ops: list[Op]) -> str:
+    """The arrays that the descriptors refer to, in namespaces of their own."""
+    return "".join(_descriptor(op)[0] + "\n" for op in ops)
+
+
+def emit_descriptors(ops: list[Op], declaration: str) -> str:
+    """The descriptors, each declared as `declaration` wherry_op_NAME."""
+    return "".join(f"{declaration} wherry_op_{op.name} {_descriptor(op)[1]}\n" for op in ops)
+
+
 def emit_schema(ops: list[Op], target: Target) -> str:
-    described = [_descriptor(op) for op in ops]
     lines = [target.banner, "\n"]
-    if target.infer_include and ops:
-        lines.append(f'#include "{target.infer_include}"\n')
-    lines.append(target.include("op/infer_meta_context.h"))
-    if target.extension:
-        lines.append(target.include("op/pending.h"))
-    lines.append(target.include("op/schema_registry.h"))
-    lines.append("\nnamespace wherry {\n")
     if ops:
-        lines.append("namespace {\n\n")
-        lines += [constants + "\n" for constants, _ in described]
-        lines.append("}  // namespace\n")
-    lines.append("\n")
-    for op, (_, initialiser) in zip(ops, described):
-        lines.append(f'extern "C" constinit const OpDescriptor wherry_op_{op.name} {initialiser}\n')
-    if target.extension:
-        lines.append("namespace {\n\n")
-        lines += [f"const PendingNode<OpDescriptor> {op.name}_node{{&wherry_op_{op.name}}};\n" for op in ops]
-        lines.append("\n}  // namespace\n")
+        lines.append('#include "op/infer/infer_meta.h"\n')
+    lines += ['#include "op/infer_meta_context.h"\n', '#include "op/schema_registry.h"\n', "\nnamespace wherry {\n"]
+    if ops:
+        lines += ["namespace {\n\n", emit_constants(ops), "}  // namespace\n"]
+    lines += ["\n", emit_descriptors(ops, 'extern "C" constinit const OpDescriptor')]
+    lines.append("std::span<const OpDescriptor* const> BuiltinOps() {\n")
+    if ops:
+        lines.append("  static constexpr const OpDescriptor* kTable[] = {\n")
+        lines += [f"      &wherry_op_{op.name},\n" for op in ops]
+        lines.append("  };\n  return kTable;\n")
     else:
-        lines.append("std::span<const OpDescriptor* const> BuiltinOps() {\n")
-        if ops:
-            lines.append("  static constexpr const OpDescriptor* kTable[] = {\n")
-            lines += [f"      &wherry_op_{op.name},\n" for op in ops]
-            lines.append("  };\n  return kTable;\n")
-        else:
-            lines.append("  return {};\n")
-        lines.append("}\n")
-    lines.append("\n}  // namespace wherry\n")
+        lines.append("  return {};\n")
+    lines.append("}\n\n}  // namespace wherry\n")
     return "".join(lines)

@@ -22,7 +22,9 @@ sys.dont_write_bytecode = True
 
 from emit_api import emit_api  # noqa: E402
 from emit_cases import emit_cases  # noqa: E402
+from emit_docs import emit_index, emit_page  # noqa: E402
 from emit_eager import emit_eager  # noqa: E402
+from emit_extension import emit_extension  # noqa: E402
 from emit_import import emit_import  # noqa: E402
 from emit_schema import emit_schema  # noqa: E402
 from errors import Place, SpecError  # noqa: E402
@@ -38,11 +40,7 @@ _ROOT = pathlib.Path(__file__).resolve().parent.parent
 def products(target: Target) -> dict[str, Emitter]:
     """Output path -> what makes its text."""
     if target.extension:
-        return {
-            f"{target.extension}_ops.h": emit_api,
-            f"{target.extension}_schemas.cc": emit_schema,
-            f"{target.extension}_functions.cc": emit_eager,
-        }
+        return {f"{target.extension}_ops.h": emit_api, f"{target.extension}_ops.cc": emit_extension}
     return {
         "wherry/ops.h": emit_api,
         "op/ops.gen.cc": emit_schema,
@@ -87,11 +85,12 @@ def parse_options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--extension", metavar="NAME")
     parser.add_argument("--infer-meta", type=pathlib.Path, metavar="HEADER", help="declares the InferMeta functions")
+    parser.add_argument("--docs", type=pathlib.Path, metavar="DIR", help="write the reference pages there")
     parser.add_argument("--list-outputs", action="store_true")
     options = parser.parse_args(argv)
     if (options.files is None) != (options.extension is None):
         parser.error("--files and --extension go together")
-    if options.out is None:
+    if options.out is None and (options.docs is None or options.list_outputs):
         parser.error("--out is needed")
     return options
 
@@ -108,8 +107,13 @@ def main(argv: list[str]) -> int:
         print(error, file=sys.stderr)
     if errors:
         return 1
-    for path, emit in outputs.items():
-        write_if_changed(options.out / path, emit(ops, target))
+    if options.out is not None:
+        for path, emit in outputs.items():
+            write_if_changed(options.out / path, emit(ops, target))
+    if options.docs is not None:
+        write_if_changed(options.docs / "index.md", emit_index(ops))
+        for op in ops:
+            write_if_changed(options.docs / f"{op.name}.md", emit_page(op))
     return 0
 
 

@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-LAYERS = ("base", "core", "op", "kernel", "ir", "pass", "importer")
+LAYERS = ("base", "core", "op", "kernel", "ir", "pass", "importer", "eager")
 _INCLUDE = re.compile(r'^(\s*#\s*include\s+")([^"]+)(")', re.MULTILINE)
 
 

@@ -1,10 +1,15 @@
-// Second spellings: names and signatures under which the documents that Wherry follows use its classes. Nothing in Wherry itself uses
-// them. Needs C++20.
+// Second spellings: names and signatures under which the documents that Wherry follows use its classes. Nothing in
+// Wherry itself uses them. Needs C++20.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 
+#include "kernel/call_by_context.h"
+#include "kernel/kernel_key.h"
+#include "op/infer/infer_meta.h"
 #include "wherry/extend.h"
 
 namespace wherry {
@@ -14,8 +19,8 @@ using ComputeFun = std::function<void(OpContext*)>;
 
 using CPUDeviceContext = CpuContext;
 
-// A CUDA device by the class name that the sources give it. Constructing one where there is no CUDA device (or no provider for it) is
-// Error(kUnavailable) that says what is missing.
+// A CUDA device by the class name that the sources give it. Constructing one where there is no CUDA device (or no
+// provider for it) is Error(kUnavailable) that says what is missing.
 class CUDADeviceContext : public DeviceContext {
  public:
   CUDADeviceContext() : context_(CreateDeviceContext(Target::kCUDA)) {}
@@ -49,3 +54,134 @@ struct OpRegistry {
 };
 
 }  // namespace paddle::framework
+
+// phi (in its time, PTen): writing by hand what an operator's API function does.
+
+#define PD_DLL_DECL
+
+namespace wherry::internal {
+
+// An enum with enumerators of other names: a class of its own, since an enum cannot be given any.
+template <typename Enum>
+class EnumValue {
+ public:
+  constexpr EnumValue(Enum value = Enum::kUndefined) : value_(value) {}  // NOLINT: implicit by design
+  constexpr operator Enum() const { return value_; }                     // NOLINT
+
+ private:
+  Enum value_;
+};
+
+}  // namespace wherry::internal
+
+namespace paddle::experimental {
+
+using namespace wherry;  // NOLINT: all other names are Wherry's
+
+struct Backend : wherry::internal::EnumValue<wherry::Target> {
+  using EnumValue::EnumValue;
+  static const Backend UNDEFINED, ALL_BACKEND, CPU, GPU;
+};
+inline constexpr Backend Backend::UNDEFINED{wherry::Target::kUndefined};
+inline constexpr Backend Backend::ALL_BACKEND{wherry::Target::kAny};
+#if defined(__x86_64__) || defined(__i386__)
+inline constexpr Backend Backend::CPU{wherry::Target::kX86};
+#else
+inline constexpr Backend Backend::CPU{wherry::Target::kARM};
+#endif
+inline constexpr Backend Backend::GPU{wherry::Target::kCUDA};
+
+struct DataLayout : wherry::internal::EnumValue<wherry::DataLayout> {
+  using EnumValue::EnumValue;
+  static const DataLayout UNDEFINED, ANY, ALL_LAYOUT, NCHW, NHWC;
+};
+inline constexpr DataLayout DataLayout::UNDEFINED{wherry::DataLayout::kUndefined};
+inline constexpr DataLayout DataLayout::ANY{wherry::DataLayout::kAny};
+inline constexpr DataLayout DataLayout::ALL_LAYOUT{wherry::DataLayout::kAny};
+inline constexpr DataLayout DataLayout::NCHW{wherry::DataLayout::kNCHW};
+inline constexpr DataLayout DataLayout::NHWC{wherry::DataLayout::kNHWC};
+
+struct DataType : wherry::internal::EnumValue<wherry::DataType> {
+  using EnumValue::EnumValue;
+  static const DataType UNDEFINED, BOOL, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT16, BFLOAT16,
+      FLOAT32, FLOAT64, COMPLEX64, COMPLEX128;
+};
+inline constexpr DataType DataType::UNDEFINED{wherry::DataType::kUndefined};
+inline constexpr DataType DataType::BOOL{wherry::DataType::kBool};
+inline constexpr DataType DataType::INT8{wherry::DataType::kInt8};
+inline constexpr DataType DataType::UINT8{wherry::DataType::kUInt8};
+inline constexpr DataType DataType::INT16{wherry::DataType::kInt16};
+inline constexpr DataType DataType::UINT16{wherry::DataType::kUInt16};
+inline constexpr DataType DataType::INT32{wherry::DataType::kInt32};
+inline constexpr DataType DataType::UINT32{wherry::DataType::kUInt32};
+inline constexpr DataType DataType::INT64{wherry::DataType::kInt64};
+inline constexpr DataType DataType::UINT64{wherry::DataType::kUInt64};
+inline constexpr DataType DataType::FLOAT16{wherry::DataType::kFP16};
+inline constexpr DataType DataType::BFLOAT16{wherry::DataType::kBF16};
+inline constexpr DataType DataType::FLOAT32{wherry::DataType::kFloat};
+inline constexpr DataType DataType::FLOAT64{wherry::DataType::kFP64};
+inline constexpr DataType DataType::COMPLEX64{wherry::DataType::kComplex64};
+inline constexpr DataType DataType::COMPLEX128{wherry::DataType::kComplex128};
+
+class KernelKeySet : public wherry::KernelKeySet {
+ public:
+  KernelKeySet(const wherry::KernelKeySet& set) : wherry::KernelKeySet(set) {}  // NOLINT: implicit by design
+  KernelKey GetHigestPriorityKernelKey() const { return GetHighestPriorityKernelKey(); }
+};
+
+// Preferred to Wherry's own by overload resolution: its first parameter is a Tensor.
+template <typename... Args>
+KernelKeySet ParseKernelKeyByInputArgs(const Tensor& first, const Args&... rest) {
+  return wherry::ParseKernelKeyByInputArgs(first, rest...);
+}
+
+inline DeviceContext* GetDeviceContextByBackend(Backend backend) { return wherry::GetDeviceContextByBackend(backend); }
+
+// Memory of a place, from the calling thread's context for it.
+class DefaultAllocator : public Allocator {
+ public:
+  explicit DefaultAllocator(const Place& place) : target_(place.target()) {}
+  wherry::Target target() const override { return wherry::GetDeviceContextByBackend(target_)->target(); }
+  std::shared_ptr<Buffer> Allocate(size_t bytes) override {
+    return wherry::GetDeviceContextByBackend(target_)->allocator().Allocate(bytes);
+  }
+
+ private:
+  Target target_;
+};
+
+}  // namespace paddle::experimental
+
+namespace pten {
+
+using namespace wherry;  // NOLINT: all other names are Wherry's
+
+inline Place TransToFluidPlace(paddle::experimental::Backend backend) {
+  return Place(backend, wherry::DataType::kUndefined, wherry::DataLayout::kUndefined);
+}
+
+// The kernels of a name and key: which of them runs is decided when it is called, by what is in the context.
+class Kernel {
+ public:
+  Kernel(std::string name, const KernelKey& key) : name_(std::move(name)), key_(key) {}
+  void operator()(KernelContext* context) const { CallByContext(name_, key_, context); }
+
+ private:
+  std::string name_;
+  KernelKey key_;
+};
+
+class KernelFactory {
+ public:
+  static KernelFactory& Instance() {
+    static KernelFactory factory;
+    return factory;
+  }
+  // Error as wherry::KernelFactory::SelectKernelOrThrowError.
+  Kernel SelectKernelOrThrowError(const std::string& name, const KernelKey& key) const {
+    wherry::KernelFactory::Instance().SelectKernelOrThrowError(name, key);
+    return Kernel(name, key);
+  }
+};
+
+}  // namespace pten

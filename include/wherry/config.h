@@ -1,5 +1,5 @@
-// Configurations: what to load and how to run it. Plain values: no setter acts on anything but the object, and one config may make
-// many predictors. Names follow Paddle-Lite.
+// Configurations: what to load and how to run it. Plain values: no setter acts on anything but the object, and one
+// config may make many predictors. Names follow Paddle-Lite.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,14 @@
 
 namespace wherry {
 
-// Reads a named part of a model (its main file, parameters, external data) into memory. Error(kNotFound) when there is none.
+// Reads a named part of a model (its main file, parameters, external data) into memory. Error(kNotFound) when there is
+// none.
 using ModelReader = std::function<std::string(const std::string& name)>;
 
 class ConfigBase {
  public:
-  // Threads that work on one run, the caller included. 0 (default): as many as the process's affinity and cgroup quota allow.
+  // Threads that work on one run, the caller included. 0 (default): as many as the process's affinity and cgroup quota
+  // allow.
   void set_threads(int threads) { threads_ = threads; }
   int threads() const { return threads_; }
   // Upper bound on the memory that one predictor uses for activations and scratch; a run that needs more is

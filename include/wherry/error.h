@@ -1,7 +1,7 @@
 // The one exception type of Wherry.
 //
-// Everything that depends on input (files, models, shapes, arguments, the machine) is reported by throwing Error; nothing
-// aborts. A broken internal invariant is an Error too, with code kInternal and a message that says it is a bug.
+// Everything that depends on input (files, models, shapes, arguments, the machine) is reported by throwing Error;
+// nothing aborts. A broken internal invariant is an Error too, with code kInternal and a message that says it is a bug.
 #pragma once
 
 #include <exception>

@@ -1,17 +1,18 @@
-// Extending Wherry from outside its tree: operators, kernels, providers of devices, passes. Needs C++20; the other public headers but
-// compat.h need C++17.
+// Extending Wherry from outside its tree: operators, kernels, providers of devices, passes. Needs C++20; the other
+// public headers but compat.h need C++17.
 //
 // In a program or a plug-in (a shared library linked against libwherry.so):
 //   REGISTER_KERNEL(op, provider, target, layout, function, element types...)     kernel/kernel_registrar.h
 //   REGISTER_KERNEL_VARIANT(op, provider, variant, target, dtype, layout)...      kernel/kernel_registrar.h
 //   REGISTER_PROVIDER(name, doc, target, available, create_context)               kernel/provider.h
 //   REGISTER_MIR_PASS(name, class)...                                             pass/pass_registry.h
-// An operator is a YAML entry that the CMake function wherry_add_ops compiles in; an operator with a C++ class of its own is given to
-// OpRegistry::RegisterOp (kernel/operator.h).
+// An operator is a YAML entry that the CMake function wherry_add_ops compiles in; an operator with a C++ class of its
+// own is given to OpRegistry::RegisterOp (kernel/operator.h).
 //
-// Registering is all: what is linked in or loaded is there on the next use of its registry. A plug-in is loaded by LoadPlugin or by
-// the environment variable WHERRY_PLUGINS (kernel/plugin.h). A static library's members that nothing refers to are not linked; name
-// what they register with USE_KERNEL, USE_KERNEL_VARIANT, USE_PROVIDER or USE_MIR_PASS in the program.
+// Registering is all: what is linked in or loaded is there on the next use of its registry. A plug-in is loaded by
+// LoadPlugin or by the environment variable WHERRY_PLUGINS (kernel/plugin.h). A static library's members that nothing
+// refers to are not linked; name what they register with USE_KERNEL, USE_KERNEL_VARIANT, USE_PROVIDER or USE_MIR_PASS
+// in the program.
 #pragma once
 
 #include "core/device_context.h"

@@ -34,14 +34,14 @@ struct ValueInfo {
 
 // One step of a profiled run.
 struct ProfileEvent {
-  std::string name;       // the op's label or result
-  std::string op;         // its type
-  std::string kernel;     // "cpu:conv2d:winograd4"
-  std::string shapes;     // "f32[1,3,48,192], f32[16,3,3,3] -> f32[1,16,24,96]"
-  double start_us = 0;    // since the run began
+  std::string name;     // the op's label or result
+  std::string op;       // its type
+  std::string kernel;   // "cpu:conv2d:winograd4"
+  std::string shapes;   // "f32[1,3,48,192], f32[16,3,3,3] -> f32[1,16,24,96]"
+  double start_us = 0;  // since the run began
   double duration_us = 0;
-  double flops = 0;       // floating-point operations, 0 when unknown
-  double bytes = 0;       // read and written
+  double flops = 0;  // floating-point operations, 0 when unknown
+  double bytes = 0;  // read and written
 };
 
 // One predictor is used by one thread at a time; Clone() for more. All methods throw Error.
@@ -87,7 +87,8 @@ class PaddlePredictor {
   virtual size_t ActivationBytes() const = 0;
   virtual size_t WeightBytes() const = 0;
 
-  // What was loaded and why it runs as it does: the optimised program in text form, and the optimiser's report (empty for a light one).
+  // What was loaded and why it runs as it does: the optimised program in text form, and the optimiser's report (empty
+  // for a light one).
   virtual std::string ProgramText() const = 0;
   virtual std::string OptimizeReportText() const = 0;
 

@@ -12,8 +12,8 @@
 
 namespace wherry {
 
-// The program of a model: as loaded when the config's passes are {"none"}, else optimised. Formats: "text" (weights summarised), "wir"
-// (exact), "dot", "json". Error(kInvalidArgument) on another one.
+// The program of a model: as loaded when the config's passes are {"none"}, else optimised. Formats: "text" (weights
+// summarised), "wir" (exact), "dot", "json". Error(kInvalidArgument) on another one.
 std::string ShowModel(const CxxConfig& config, const std::string& format);
 // Every candidate kernel of an op (by result name or label) with its cost or its refusal, and the pick.
 std::string ExplainOp(const CxxConfig& config, const std::string& op);
@@ -23,7 +23,7 @@ std::vector<std::string> CheckModel(const CxxConfig& config);
 struct OpInfo {
   std::string name;
   std::string doc;
-  std::string signature;             // the YAML's args and output
+  std::string signature;  // the YAML's args and output
   std::vector<std::string> aliases;
   std::vector<std::string> formats;  // "onnx:Softmax", "paddle:softmax", "pir:softmax"
 };
@@ -36,10 +36,10 @@ struct KernelInfo {
 };
 struct PassInfo {
   std::string name;
-  std::string kind;                       // "program", "stmt", "debug"
-  std::vector<std::string> targets;       // empty: any
+  std::string kind;                  // "program", "stmt", "debug"
+  std::vector<std::string> targets;  // empty: any
   std::vector<std::string> kernels;
-  int position = -1;                      // first place in the default pipeline, -1: not in it
+  int position = -1;  // first place in the default pipeline, -1: not in it
 };
 struct PlaceInfo {
   std::string provider;
@@ -52,7 +52,8 @@ std::vector<KernelInfo> ListKernels();
 std::vector<PassInfo> ListPasses();
 std::vector<PlaceInfo> ListPlaces();
 
-// Runs the model without passes, then the pipeline's prefixes, on the same inputs (by name; random where absent), and compares.
+// Runs the model without passes, then the pipeline's prefixes, on the same inputs (by name; random where absent), and
+// compares.
 struct VerifyOptions {
   std::map<std::string, Tensor> inputs;
   std::map<std::string, Shape> shapes;  // for random inputs of dynamic size
@@ -60,14 +61,16 @@ struct VerifyOptions {
 };
 struct VerifyResult {
   bool ok = true;
-  double max_difference = 0;   // relative to the largest magnitude, over all outputs
-  std::string first_pass;      // the first pass whose result differs
-  std::string first_op;        // and the first op (by result) whose value differs there
-  std::string report;          // for people
+  double max_difference = 0;  // relative to the largest magnitude, over all outputs
+  std::string first_pass;     // the first pass whose result differs
+  std::string first_op;       // and the first op (by result) whose value differs there
+  std::string report;         // for people
 };
 VerifyResult VerifyModel(const CxxConfig& config, const VerifyOptions& options = {});
 
-// Random inputs for a predictor's inputs: dynamic dimensions from `shapes`, else 1 (images: 32 or more where needed to be valid).
-std::map<std::string, Tensor> RandomInputs(const CxxConfig& config, const std::map<std::string, Shape>& shapes, uint64_t seed = 0);
+// Random inputs for a predictor's inputs: dynamic dimensions from `shapes`, else 1 (images: 32 or more where needed to
+// be valid).
+std::map<std::string, Tensor> RandomInputs(const CxxConfig& config, const std::map<std::string, Shape>& shapes,
+                                           uint64_t seed = 0);
 
 }  // namespace wherry

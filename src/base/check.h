@@ -25,18 +25,18 @@ template <typename... Args>
 
 // For input: WHERRY_ENFORCE(axis < rank, kInvalidArgument, "softmax: axis ", axis, " of rank ", rank);
 // The message is built only on failure.
-#define WHERRY_ENFORCE(condition, code, ...)                                  \
-  do {                                                                        \
-    if (!(condition)) [[unlikely]] {                                          \
-      ::wherry::Throw(::wherry::ErrorCode::code, __VA_ARGS__);                \
-    }                                                                         \
+#define WHERRY_ENFORCE(condition, code, ...)                   \
+  do {                                                         \
+    if (!(condition)) [[unlikely]] {                           \
+      ::wherry::Throw(::wherry::ErrorCode::code, __VA_ARGS__); \
+    }                                                          \
   } while (false)
 
 // For Wherry's own invariants: a failure is a bug and says so.
-#define WHERRY_CHECK(condition, ...)                                                                      \
-  do {                                                                                                    \
-    if (!(condition)) [[unlikely]] {                                                                      \
-      ::wherry::Throw(::wherry::ErrorCode::kInternal, "bug in Wherry: " #condition " failed at " __FILE__ \
-                      ":", __LINE__, ": ", __VA_ARGS__);                                                  \
-    }                                                                                                     \
+#define WHERRY_CHECK(condition, ...)                                                                           \
+  do {                                                                                                         \
+    if (!(condition)) [[unlikely]] {                                                                           \
+      ::wherry::Throw(::wherry::ErrorCode::kInternal, "bug in Wherry: " #condition " failed at " __FILE__ ":", \
+                      __LINE__, ": ", __VA_ARGS__);                                                            \
+    }                                                                                                          \
   } while (false)

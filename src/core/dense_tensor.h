@@ -46,6 +46,10 @@ class DenseTensor {
       : meta_(std::move(meta)), buffer_(std::move(buffer)), offset_(offset) {}
   // Allocates at once.
   DenseTensor(Allocator& allocator, TensorMeta meta);
+  // As the sources make one: std::make_shared<DenseTensor>(allocator, MatmulInferMeta(...)).
+  template <typename Meta>
+  DenseTensor(const std::shared_ptr<Allocator>& allocator, const Meta& meta)
+      : DenseTensor(*allocator, meta.tensor_meta()) {}
 
   const TensorMeta& meta() const { return meta_; }
   const Shape& shape() const { return meta_.shape; }

@@ -87,22 +87,26 @@ class Reader {
 
 Header ReadHeader(const FileBytes& file) {
   WHERRY_ENFORCE(IsWry(file.data), kCorrupt, file.name, ": not a .wry file");
-  WHERRY_ENFORCE(file.data.size() >= sizeof(Header), kCorrupt, file.name, ": ", file.data.size(), " bytes are too few for a .wry file");
+  WHERRY_ENFORCE(file.data.size() >= sizeof(Header), kCorrupt, file.name, ": ", file.data.size(),
+                 " bytes are too few for a .wry file");
   Header header;
   std::memcpy(&header, file.data.data(), sizeof(header));
   // The version first: a later one may have another header behind it.
   WHERRY_ENFORCE(header.version == kWryVersion, kUnsupported, file.name, ": .wry version ", header.version,
                  "; this library reads version ", kWryVersion);
-  WHERRY_ENFORCE(header.features == 0, kUnsupported, file.name, ": needs features ", header.features, " that this library does not know");
+  WHERRY_ENFORCE(header.features == 0, kUnsupported, file.name, ": needs features ", header.features,
+                 " that this library does not know");
   WHERRY_ENFORCE(header.header_crc == Crc32c(file.data.first(offsetof(Header, header_crc))), kCorrupt, file.name,
                  ": the header's checksum does not match");
-  WHERRY_ENFORCE(header.file_size == file.data.size(), kCorrupt, file.name, ": ", file.data.size(), " bytes, the header says ",
-                 header.file_size);
+  WHERRY_ENFORCE(header.file_size == file.data.size(), kCorrupt, file.name, ": ", file.data.size(),
+                 " bytes, the header says ", header.file_size);
   return header;
 }
 
-std::span<const std::byte> Section(const FileBytes& file, uint64_t offset, uint64_t size, uint32_t crc, const std::string& what) {
-  WHERRY_ENFORCE(offset <= file.data.size() && size <= file.data.size() - offset, kCorrupt, file.name, ": ", what, " lies outside the file");
+std::span<const std::byte> Section(const FileBytes& file, uint64_t offset, uint64_t size, uint32_t crc,
+                                   const std::string& what) {
+  WHERRY_ENFORCE(offset <= file.data.size() && size <= file.data.size() - offset, kCorrupt, file.name, ": ", what,
+                 " lies outside the file");
   const auto bytes = file.data.subspan(offset, size);
   WHERRY_ENFORCE(Crc32c(bytes) == crc, kCorrupt, file.name, ": the checksum of ", what, " does not match");
   return bytes;
@@ -110,7 +114,9 @@ std::span<const std::byte> Section(const FileBytes& file, uint64_t offset, uint6
 
 }  // namespace
 
-bool IsWry(std::span<const std::byte> head) { return head.size() >= sizeof(kMagic) && std::memcmp(head.data(), kMagic, sizeof(kMagic)) == 0; }
+bool IsWry(std::span<const std::byte> head) {
+  return head.size() >= sizeof(kMagic) && std::memcmp(head.data(), kMagic, sizeof(kMagic)) == 0;
+}
 
 void SaveWry(const Program& program, const std::string& path) {
   PrintOptions options;
@@ -130,8 +136,8 @@ void SaveWry(const Program& program, const std::string& path) {
     table.clear();
     size_t offset = first_offset;
     for (const auto& [name, tensor] : program.weights) {
-      WHERRY_ENFORCE(SizeOf(tensor.dtype()) != 0 || tensor.numel() == 0, kUnsupported, "weight ", Quote(name), " of type ",
-                     ToString(tensor.dtype()), " cannot be stored");
+      WHERRY_ENFORCE(SizeOf(tensor.dtype()) != 0 || tensor.numel() == 0, kUnsupported, "weight ", Quote(name),
+                     " of type ", ToString(tensor.dtype()), " cannot be stored");
       AppendText(&table, name);
       AppendText(&table, ToString(tensor.dtype()));
       Append(&table, static_cast<uint32_t>(tensor.shape().rank()));
@@ -185,7 +191,8 @@ Program LoadWry(const FileBytes& file) {
       Throw(ErrorCode::kCorrupt, file.name, ": weight ", Quote(name), ": ", error.message());
     }
     const auto rank = reader.Number<uint32_t>();
-    WHERRY_ENFORCE(rank <= static_cast<uint32_t>(Shape::kMaxRank), kCorrupt, file.name, ": weight ", Quote(name), " has rank ", rank);
+    WHERRY_ENFORCE(rank <= static_cast<uint32_t>(Shape::kMaxRank), kCorrupt, file.name, ": weight ", Quote(name),
+                   " has rank ", rank);
     for (uint32_t d = 0; d < rank; ++d) {
       const auto dim = reader.Number<int64_t>();
       WHERRY_ENFORCE(dim >= 0, kCorrupt, file.name, ": weight ", Quote(name), " has a dimension ", dim);
@@ -194,14 +201,15 @@ Program LoadWry(const FileBytes& file) {
     const auto offset = reader.Number<uint64_t>();
     const auto size = reader.Number<uint64_t>();
     const auto crc = reader.Number<uint32_t>();
-    WHERRY_ENFORCE(meta.nbytes() == size, kCorrupt, file.name, ": weight ", Quote(name), " has ", size, " bytes, its shape needs ",
-                   meta.nbytes());
+    WHERRY_ENFORCE(meta.nbytes() == size, kCorrupt, file.name, ": weight ", Quote(name), " has ", size,
+                   " bytes, its shape needs ", meta.nbytes());
     WHERRY_ENFORCE(offset % kAlignment == 0, kCorrupt, file.name, ": weight ", Quote(name), " is not aligned");
     Section(file, offset, size, crc, StrCat("weight ", Quote(name)));
-    WHERRY_ENFORCE(weights.emplace(name, DenseTensor(meta, buffer, offset)).second, kCorrupt, file.name, ": weight ", Quote(name),
-                   " is there twice");
+    WHERRY_ENFORCE(weights.emplace(name, DenseTensor(meta, buffer, offset)).second, kCorrupt, file.name, ": weight ",
+                   Quote(name), " is there twice");
   }
-  WHERRY_ENFORCE(reader.done(), kCorrupt, file.name, ": the tensor table is longer than its ", header.tensor_count, " entries");
+  WHERRY_ENFORCE(reader.done(), kCorrupt, file.name, ": the tensor table is longer than its ", header.tensor_count,
+                 " entries");
   try {
     return ParseProgram({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(weights));
   } catch (Error& error) {

@@ -1,5 +1,6 @@
 // The optimised model file, .wry. The layout is described in docs/design/wry.md:
-//   header (128 bytes: magic, version, feature flags, sections, checksums) | program text | tensor table | tensors, 64-byte aligned
+//   header (128 bytes: magic, version, feature flags, sections, checksums) | program text | tensor table | tensors,
+//   64-byte aligned
 // All numbers are little-endian. Every section and tensor has a CRC-32C.
 #pragma once
 
@@ -20,8 +21,8 @@ bool IsWry(std::span<const std::byte> head);
 // Writes to a temporary file beside `path` and renames it: complete or not at all.
 void SaveWry(const Program& program, const std::string& path);
 
-// The program, its weights pointing into `file` (which they keep alive). Error(kCorrupt) on damage, with what and where;
-// Error(kUnsupported) on a newer version or an unknown feature.
+// The program, its weights pointing into `file` (which they keep alive). Error(kCorrupt) on damage, with what and
+// where; Error(kUnsupported) on a newer version or an unknown feature.
 Program LoadWry(const FileBytes& file);
 
 }  // namespace wherry

@@ -18,10 +18,11 @@ namespace wherry {
 struct ModelSource {
   // The main file, already opened.
   FileBytes model;
-  // Opens another file of the model by its name relative to the model's folder (external data, separate parameters). Names that leave
-  // the folder (dots, absolute, links) are Error(kInvalidArgument); absent is Error(kNotFound).
+  // Opens another file of the model by its name relative to the model's folder (external data, separate parameters).
+  // Names that leave the folder (dots, absolute, links) are Error(kInvalidArgument); absent is Error(kNotFound).
   std::function<FileBytes(const std::string& name)> open;
-  // The parameter file when the user named it, or it was found beside the model, or given as memory; empty data otherwise.
+  // The parameter file when the user named it, or it was found beside the model, or given as memory; empty data
+  // otherwise.
   FileBytes params;
   // The model is a folder with one file per parameter.
   bool separate_params = false;
@@ -33,7 +34,8 @@ class Importer {
   virtual const char* name() const = 0;  // "onnx"
   // How sure the first bytes make it: 0 not this format, 100 certainly.
   virtual int Sniff(std::span<const std::byte> head, const std::string& file_name) const = 0;
-  // Program with weights, not inferred. All unsupported operators are reported in one Error(kUnsupported). Bytes are hostile.
+  // Program with weights, not inferred. All unsupported operators are reported in one Error(kUnsupported). Bytes are
+  // hostile.
   virtual Program Import(const ModelSource& source) const = 0;
 };
 
@@ -50,9 +52,9 @@ struct ConverterDescriptor {
 std::span<const ImporterDescriptor* const> BuiltinImporters();
 std::span<const ConverterDescriptor* const> BuiltinConverters();
 
-// Opens a model by path: an .onnx file, a .pdmodel or .json (parameters beside it or `params_path`), or a folder with one of the known
-// Paddle file name pairs or one file per parameter. Picks the importer by the bytes. Error(kNotFound) / (kCorrupt) say what was looked
-// for and what was found.
+// Opens a model by path: an .onnx file, a .pdmodel or .json (parameters beside it or `params_path`), or a folder with
+// one of the known Paddle file name pairs or one file per parameter. Picks the importer by the bytes. Error(kNotFound)
+// / (kCorrupt) say what was looked for and what was found.
 Program ImportModel(const std::string& path, const std::string& params_path = "");
 // From memory, or through a reader of named files.
 Program ImportModel(FileBytes model, FileBytes params = {});
@@ -61,9 +63,11 @@ Program ImportModel(const std::string& name, const FileReader& reader);
 
 }  // namespace wherry
 
-#define REGISTER_IMPORTER(name, ... /* class */)                             \
-  WHERRY_DESCRIPTOR_(ImporterDescriptor, wherry_importer_##name) =           \
-      ::wherry::ImporterDescriptor{#name, []() -> ::wherry::Importer* { return new __VA_ARGS__(); }}
-#define REGISTER_CONVERTER(importer, type, function)                         \
-  WHERRY_DESCRIPTOR_(ConverterDescriptor, wherry_converter_##importer##_##type) = \
-      ::wherry::ConverterDescriptor{#importer, #type, function}
+#define REGISTER_IMPORTER(name, ... /* class */)                                                  \
+  WHERRY_DESCRIPTOR_(ImporterDescriptor, wherry_importer_##name) = ::wherry::ImporterDescriptor { \
+#name, []() -> ::wherry::Importer* { return new __VA_ARGS__(); }                              \
+  }
+#define REGISTER_CONVERTER(importer, type, function)                                                              \
+  WHERRY_DESCRIPTOR_(ConverterDescriptor, wherry_converter_##importer##_##type) = ::wherry::ConverterDescriptor { \
+#importer, #type, function                                                                                    \
+  }

@@ -1,4 +1,5 @@
-// Where values live in one arena, given when they are alive and how big they are. Used by passes/memory and by runtime alike.
+// Where values live in one arena, given when they are alive and how big they are. Used by passes/memory and by runtime
+// alike.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,8 @@ struct ArenaPlan {
 };
 inline constexpr size_t kArenaAlignment = 64;
 
-// Biggest first, each at the lowest offset where it overlaps no value alive at the same time. Deterministic; O(n log n + overlaps).
-// Never worse than one buffer each; the lower bound is the largest sum alive at one step.
+// Biggest first, each at the lowest offset where it overlaps no value alive at the same time. Deterministic; O(n log n
+// + overlaps). Never worse than one buffer each; the lower bound is the largest sum alive at one step.
 ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes);
 size_t PeakBytes(const std::vector<Lifetime>& lifetimes);
 

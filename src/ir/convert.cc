@@ -9,18 +9,21 @@ namespace wherry::mir {
 
 class GraphConverter {
  public:
-  static std::unique_ptr<SSAGraph> ToGraph(const Program& program, int index, const std::shared_ptr<GraphShared>& shared) {
+  static std::unique_ptr<SSAGraph> ToGraph(const Program& program, int index,
+                                           const std::shared_ptr<GraphShared>& shared) {
     const Block& block = program.blocks[static_cast<size_t>(index)];
     auto graph = std::make_unique<SSAGraph>(shared);
     const auto type_of = [&block](const std::string& name) {
       const auto it = block.values.find(name);
       return it == block.values.end() ? MetaTensor::UnknownRank(DataType::kUndefined) : it->second;
     };
-    for (const std::string& name : block.inputs) graph->inputs_.push_back(AddArg(graph.get(), name, type_of(name), false));
+    for (const std::string& name : block.inputs)
+      graph->inputs_.push_back(AddArg(graph.get(), name, type_of(name), false));
     const auto find = [&](const std::string& name) {
       if (Node* arg = graph->FindArg(name)) return arg;
       const auto weight = shared->weights.find(name);
-      WHERRY_ENFORCE(weight != shared->weights.end(), kInvalidArgument, "value '", name, "' is neither an input, a weight nor the result of an earlier op");
+      WHERRY_ENFORCE(weight != shared->weights.end(), kInvalidArgument, "value '", name,
+                     "' is neither an input, a weight nor the result of an earlier op");
       MetaTensor type(weight->second.meta());
       AttachValues(weight->second, &type);
       return AddArg(graph.get(), name, std::move(type), true);
@@ -41,7 +44,8 @@ class GraphConverter {
                        ": block ", child, " is not a later block of the program");
         blocks.push_back(ToGraph(program, child, shared));
       }
-      Node* stmt = graph->NewStmt(op.Type(), std::move(inputs), std::move(outputs), op.attrs(), nullptr, std::move(blocks));
+      Node* stmt =
+          graph->NewStmt(op.Type(), std::move(inputs), std::move(outputs), op.attrs(), nullptr, std::move(blocks));
       graph->SetLabel(stmt, op.label());
       if (i < block.picks.size() && block.picks[i].picked()) graph->SetPick(stmt, block.picks[i]);
     }
@@ -56,7 +60,8 @@ class GraphConverter {
     return graph;
   }
 
-  // Appends the graph's block, and those of its children, to the program. `taken` are weight names that values must not have.
+  // Appends the graph's block, and those of its children, to the program. `taken` are weight names that values must not
+  // have.
   static int ToBlock(const SSAGraph& graph, Program* program, std::set<std::string>* used_weights) {
     const auto index = static_cast<int>(program->blocks.size());
     program->blocks.emplace_back();
@@ -143,8 +148,10 @@ class GraphConverter {
     for (std::string& name : block->outputs) rename(&name);
     for (OpDesc& op : block->ops) {
       const OpDesc before = op;
-      rename_params(before.inputs(), [&op](const std::string& p, const std::vector<std::string>& n) { op.SetInput(p, n); });
-      rename_params(before.outputs(), [&op](const std::string& p, const std::vector<std::string>& n) { op.SetOutput(p, n); });
+      rename_params(before.inputs(),
+                    [&op](const std::string& p, const std::vector<std::string>& n) { op.SetInput(p, n); });
+      rename_params(before.outputs(),
+                    [&op](const std::string& p, const std::vector<std::string>& n) { op.SetOutput(p, n); });
     }
     std::map<std::string, MetaTensor> values;
     for (auto& [name, type] : block->values) {

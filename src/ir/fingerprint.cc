@@ -9,7 +9,8 @@ namespace {
 uint64_t HashDims(const std::vector<Dim>& dims) {
   uint64_t hash = dims.size();
   for (const Dim& dim : dims) {
-    hash = HashCombine(hash, dim.known() ? static_cast<uint64_t>(dim.value()) : reinterpret_cast<uintptr_t>(dim.expr()));
+    hash =
+        HashCombine(hash, dim.known() ? static_cast<uint64_t>(dim.value()) : reinterpret_cast<uintptr_t>(dim.expr()));
   }
   return hash;
 }

@@ -2,9 +2,9 @@
 //
 //   class FcFuser : public FuseBase {
 //     void BuildPattern() override;                                              // VarNode, OpNode, >>
-//     bool Check(SSAGraph*, const key2nodes_t&) override;                        // optional: declines a match, with no effect
-//     void InsertNewNode(SSAGraph* graph, const key2nodes_t& matched) override;  // usually: graph->NewStmt(GenOpDesc(matched), ...)
-//     OpDesc GenOpDesc(const key2nodes_t& matched) override;
+//     bool Check(SSAGraph*, const key2nodes_t&) override;                        // optional: declines a match, with no
+//     effect void InsertNewNode(SSAGraph* graph, const key2nodes_t& matched) override;  // usually:
+//     graph->NewStmt(GenOpDesc(matched), ...) OpDesc GenOpDesc(const key2nodes_t& matched) override;
 //   };
 //   FcFuser fuser;
 //   fuser(graph.get());
@@ -20,8 +20,9 @@ class FuseBase {
  public:
   virtual ~FuseBase() = default;
 
-  // Matches and replaces; returns how many were replaced. The statements of the pattern and Intermediates are removed after
-  // InsertNewNode; pattern outputs must by then be produced by the new statement (NewStmt by names takes them over).
+  // Matches and replaces; returns how many were replaced. The statements of the pattern and Intermediates are removed
+  // after InsertNewNode; pattern outputs must by then be produced by the new statement (NewStmt by names takes them
+  // over).
   int operator()(SSAGraph* graph);
 
  protected:

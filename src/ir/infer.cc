@@ -21,8 +21,8 @@ MetaTensor Join(const MetaTensor& a, const MetaTensor& b, SymbolTable* symbols) 
 }
 
 void InferBlock(SSAGraph* block, const NodeList& captures) {
-  WHERRY_CHECK(captures.size() == block->inputs().size(), "a block has ", block->inputs().size(), " inputs for ", captures.size(),
-               " captures");
+  WHERRY_CHECK(captures.size() == block->inputs().size(), "a block has ", block->inputs().size(), " inputs for ",
+               captures.size(), " captures");
   for (size_t i = 0; i < captures.size(); ++i) block->inputs()[i]->AsArg().type = captures[i]->AsArg().type;
   for (Node* inner : block->StmtTopologicalOrder()) InferStmt(block, inner);
 }
@@ -35,8 +35,8 @@ void InferControlFlow(SSAGraph* graph, Node* node) {
   const NodeList none;
   const NodeList& results = outputs.empty() ? none : outputs.begin()->second;
   for (const auto& block : stmt.blocks()) {
-    WHERRY_ENFORCE(block->outputs().size() == results.size(), kInvalidArgument, "a branch gives ", block->outputs().size(),
-                   " values, ", results.size(), " are expected");
+    WHERRY_ENFORCE(block->outputs().size() == results.size(), kInvalidArgument, "a branch gives ",
+                   block->outputs().size(), " values, ", results.size(), " are expected");
   }
   for (size_t i = 0; i < results.size(); ++i) {
     MetaTensor type = stmt.blocks()[0]->outputs()[i]->AsArg().type;
@@ -88,7 +88,8 @@ void InferStmt(SSAGraph* graph, Node* node) {
       InferOrdinary(graph, node);
     }
   } catch (Error& error) {
-    error.AddContext(StrCat("inferring op ", stmt.schema().name, stmt.label().empty() ? "" : " '" + stmt.label() + "'"));
+    error.AddContext(
+        StrCat("inferring op ", stmt.schema().name, stmt.label().empty() ? "" : " '" + stmt.label() + "'"));
     throw;
   }
 }

@@ -99,7 +99,8 @@ PMNode* PMNode::AsParam(PMNode* op, const std::string& param) {
 
 bool PMNode::Matches(const Node* node) const {
   if (node->IsStmt() != is_op_) return false;
-  if (!types_.empty() && std::find(types_.begin(), types_.end(), node->AsStmt().schema().name) == types_.end()) return false;
+  if (!types_.empty() && std::find(types_.begin(), types_.end(), node->AsStmt().schema().name) == types_.end())
+    return false;
   return std::all_of(predicates_.begin(), predicates_.end(), [node](const auto& predicate) { return predicate(node); });
 }
 
@@ -129,7 +130,8 @@ const std::vector<PMNode*>& operator>>(PMNode& from, const std::vector<PMNode*>&
   return to;
 }
 
-// One search from an anchor statement: assigns graph nodes to pattern nodes along the edges, trying alternatives in id order.
+// One search from an anchor statement: assigns graph nodes to pattern nodes along the edges, trying alternatives in id
+// order.
 class PatternMatcher {
  public:
   PatternMatcher(const SSAGraph& graph, const PMPattern& pattern) : graph_(graph), pattern_(pattern) { PlanOrder(); }
@@ -189,7 +191,8 @@ class PatternMatcher {
     const bool from_op = from->IsStmt();
     const Node* stmt = from_op ? from : to;
     const Node* arg = from_op ? to : from;
-    if (!edge.param.empty()) return BoundTo(from_op ? stmt->AsStmt().outputs() : stmt->AsStmt().inputs(), edge.param, arg);
+    if (!edge.param.empty())
+      return BoundTo(from_op ? stmt->AsStmt().outputs() : stmt->AsStmt().inputs(), edge.param, arg);
     const NodeList& links = from->outlinks();
     return std::find(links.begin(), links.end(), to) != links.end();
   }
@@ -244,6 +247,8 @@ class PatternMatcher {
   const std::set<const Node*>* claimed_ = nullptr;
 };
 
-std::vector<key2nodes_t> FindMatches(const SSAGraph& graph, const PMPattern& pattern) { return PatternMatcher(graph, pattern).Run(); }
+std::vector<key2nodes_t> FindMatches(const SSAGraph& graph, const PMPattern& pattern) {
+  return PatternMatcher(graph, pattern).Run();
+}
 
 }  // namespace wherry::mir

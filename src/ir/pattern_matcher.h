@@ -1,4 +1,5 @@
-// Patterns over an SSAGraph: what to look for (PMPattern of PMNodes with assertions and links) and where it stands (PatternMatcher).
+// Patterns over an SSAGraph: what to look for (PMPattern of PMNodes with assertions and links) and where it stands
+// (PatternMatcher).
 #pragma once
 
 #include <functional>
@@ -13,8 +14,9 @@ namespace wherry::mir {
 
 class PMPattern;
 
-// One node of a pattern. All methods return this, so that they chain. An Intermediate value is used only inside the pattern and is no
-// graph output; a match where it is used elsewhere is dropped. Op types and parameters may be given by alias.
+// One node of a pattern. All methods return this, so that they chain. An Intermediate value is used only inside the
+// pattern and is no graph output; a match where it is used elsewhere is dropped. Op types and parameters may be given
+// by alias.
 class PMNode {
  public:
   const std::string& key() const { return key_; }
@@ -29,9 +31,9 @@ class PMNode {
   PMNode* assert_is_op(const std::string& type);
   PMNode* assert_is_op_any(const std::vector<std::string>& types);
   PMNode* assert_is_var();
-  PMNode* assert_is_persistable_var();   // a weight
+  PMNode* assert_is_persistable_var();  // a weight
   PMNode* assert_var_not_persistable();
-  PMNode* assert_only_one_output();      // used by one statement
+  PMNode* assert_only_one_output();  // used by one statement
   PMNode* assert_is_op_input(const std::string& type, const std::string& param);
   PMNode* assert_is_op_output(const std::string& type, const std::string& param);
   template <typename T>
@@ -96,8 +98,9 @@ const std::vector<PMNode*>& operator>>(PMNode& from, const std::vector<PMNode*>&
 
 using key2nodes_t = std::map<std::string, Node*>;
 
-// Finds matches in the order of the graph's statements; a match that overlaps an earlier one in an op or an Intermediate is dropped.
-// Anchored at the pattern's rarest op and extended along edges, so it is linear in practice. The pattern must be connected.
+// Finds matches in the order of the graph's statements; a match that overlaps an earlier one in an op or an
+// Intermediate is dropped. Anchored at the pattern's rarest op and extended along edges, so it is linear in practice.
+// The pattern must be connected.
 std::vector<key2nodes_t> FindMatches(const SSAGraph& graph, const PMPattern& pattern);
 
 }  // namespace wherry::mir

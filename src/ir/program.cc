@@ -16,12 +16,14 @@ void VerifyBlock(const Program& program, size_t index) {
   const Block& block = program.blocks[index];
   std::set<std::string> defined;
   const auto define = [&](const std::string& name, const std::string& by) {
-    WHERRY_ENFORCE(defined.insert(name).second, kInvalidArgument, by, " defines value '", name, "', which is already defined");
-    WHERRY_ENFORCE(program.weights.count(name) == 0, kInvalidArgument, by, " defines value '", name, "', which is a weight");
+    WHERRY_ENFORCE(defined.insert(name).second, kInvalidArgument, by, " defines value '", name,
+                   "', which is already defined");
+    WHERRY_ENFORCE(program.weights.count(name) == 0, kInvalidArgument, by, " defines value '", name,
+                   "', which is a weight");
   };
   const auto use = [&](const std::string& name, const std::string& by) {
-    WHERRY_ENFORCE(defined.count(name) != 0 || program.weights.count(name) != 0, kInvalidArgument, by, " uses value '", name,
-                   "', which is neither an input, a weight nor the result of an earlier op");
+    WHERRY_ENFORCE(defined.count(name) != 0 || program.weights.count(name) != 0, kInvalidArgument, by, " uses value '",
+                   name, "', which is neither an input, a weight nor the result of an earlier op");
   };
   for (const std::string& name : block.inputs) {
     define(name, "the block's input list");
@@ -38,11 +40,11 @@ void VerifyBlock(const Program& program, size_t index) {
     for (const auto& [param, names] : op.outputs()) {
       for (const std::string& name : names) define(name, by);
     }
-    WHERRY_ENFORCE(static_cast<int>(op.blocks().size()) == schema.block_count, kInvalidArgument, by, " owns ", op.blocks().size(),
-                   " blocks, expected ", schema.block_count);
+    WHERRY_ENFORCE(static_cast<int>(op.blocks().size()) == schema.block_count, kInvalidArgument, by, " owns ",
+                   op.blocks().size(), " blocks, expected ", schema.block_count);
     for (int child : op.blocks()) {
-      WHERRY_ENFORCE(child > static_cast<int>(index) && child < static_cast<int>(program.blocks.size()), kInvalidArgument, by,
-                     " owns block ", child, ", which is not a later block of the program");
+      WHERRY_ENFORCE(child > static_cast<int>(index) && child < static_cast<int>(program.blocks.size()),
+                     kInvalidArgument, by, " owns block ", child, ", which is not a later block of the program");
     }
   }
   for (const std::string& name : block.outputs) use(name, "the block's output list");

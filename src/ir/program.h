@@ -14,7 +14,8 @@
 
 namespace wherry {
 
-// Names -> constant host tensors in plain layout. A weight is never edited: a pass that needs another value adds one under a new name.
+// Names -> constant host tensors in plain layout. A weight is never edited: a pass that needs another value adds one
+// under a new name.
 using WeightTable = std::map<std::string, DenseTensor>;
 
 // Which kernel an op is to run with. Recorded by the picking passes, stored in .wry; empty provider: not picked.
@@ -30,15 +31,16 @@ struct KernelPick {
   }
 };
 
-// One list of operators in single-assignment form: every name is an input, a weight, or the output of exactly one earlier op. A child
-// block sees weights and its own inputs only; what it uses of its parent is passed in (captures).
+// One list of operators in single-assignment form: every name is an input, a weight, or the output of exactly one
+// earlier op. A child block sees weights and its own inputs only; what it uses of its parent is passed in (captures).
 struct Block {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  std::vector<std::string> output_names;  // what users call the outputs; one per output, or empty: the values' own names
+  std::vector<std::string>
+      output_names;  // what users call the outputs; one per output, or empty: the values' own names
   std::vector<OpDesc> ops;
-  std::vector<KernelPick> picks;             // empty, or one per op
-  std::map<std::string, MetaTensor> values;  // what is known about each value; inputs must be there
+  std::vector<KernelPick> picks;               // empty, or one per op
+  std::map<std::string, MetaTensor> values;    // what is known about each value; inputs must be there
   std::map<std::string, std::string> aliases;  // value -> the value whose memory it shares (in place or a view)
 };
 
@@ -63,11 +65,12 @@ class Program {
   Program(const Program&) = default;
 };
 
-// Checks the rules above, every op against its schema, and block indices. Error(kInvalidArgument) naming block, op and value.
+// Checks the rules above, every op against its schema, and block indices. Error(kInvalidArgument) naming block, op and
+// value.
 void VerifyProgram(const Program& program);
 
-// The symbolic or numeric metas of all values, computed in place by InferMeta from block 0's inputs on. Values already present are
-// overwritten. Errors name the op. Ops whose outputs can't be known get an unknown rank or fresh symbols.
+// The symbolic or numeric metas of all values, computed in place by InferMeta from block 0's inputs on. Values already
+// present are overwritten. Errors name the op. Ops whose outputs can't be known get an unknown rank or fresh symbols.
 void InferProgram(Program* program);
 
 }  // namespace wherry

@@ -18,12 +18,17 @@ void InsertById(NodeList* list, Node* node) {
   if (it == list->end() || *it != node) list->insert(it, node);
 }
 
-void Remove(NodeList* list, const Node* node) { list->erase(std::remove(list->begin(), list->end(), node), list->end()); }
+void Remove(NodeList* list, const Node* node) {
+  list->erase(std::remove(list->begin(), list->end(), node), list->end());
+}
 
-bool Contains(const NodeList& list, const Node* node) { return std::find(list.begin(), list.end(), node) != list.end(); }
+bool Contains(const NodeList& list, const Node* node) {
+  return std::find(list.begin(), list.end(), node) != list.end();
+}
 
 bool Uses(const Binding& binding, const Node* node) {
-  return std::any_of(binding.begin(), binding.end(), [node](const auto& entry) { return Contains(entry.second, node); });
+  return std::any_of(binding.begin(), binding.end(),
+                     [node](const auto& entry) { return Contains(entry.second, node); });
 }
 
 }  // namespace
@@ -191,12 +196,12 @@ Node* SSAGraph::NewStmt(const std::string& type, Binding inputs, Binding outputs
   ValidateOpDesc(schema, &desc);
   for (const auto& [param, nodes] : outputs) {
     for (const Node* node : nodes) {
-      WHERRY_CHECK(node->producer() == nullptr && !node->AsArg().is_weight && !IsInput(node), "argument ", node->AsArg().name,
-                   " already has a producer and cannot be an output of ", type);
+      WHERRY_CHECK(node->producer() == nullptr && !node->AsArg().is_weight && !IsInput(node), "argument ",
+                   node->AsArg().name, " already has a producer and cannot be an output of ", type);
     }
   }
-  WHERRY_CHECK(static_cast<int>(blocks.size()) == schema.block_count, type, " owns ", schema.block_count, " blocks, got ",
-               blocks.size());
+  WHERRY_CHECK(static_cast<int>(blocks.size()) == schema.block_count, type, " owns ", schema.block_count,
+               " blocks, got ", blocks.size());
   Node* stmt = AddNode(Node::Role::kStmt);
   stmt->order_ = near != nullptr ? near->order_ : next_order_++;
   stmt->stmt_.schema_ = &schema;
@@ -242,7 +247,8 @@ Node* SSAGraph::NewStmt(const OpDesc& desc, const Node* near) {
 void SSAGraph::SetAttr(Node* stmt, const std::string& name, Attribute value) {
   const OpSchema& schema = stmt->AsStmt().schema();
   const int index = schema.FindArg(name);
-  WHERRY_CHECK(index >= 0 && !schema.args[static_cast<size_t>(index)].is_tensor(), schema.name, " has no attribute ", name);
+  WHERRY_CHECK(index >= 0 && !schema.args[static_cast<size_t>(index)].is_tensor(), schema.name, " has no attribute ",
+               name);
   stmt->stmt_.attrs_[name] =
       ConvertAttribute(value, schema.args[static_cast<size_t>(index)].type, StrCat(schema.name, ": attribute ", name));
 }
@@ -287,8 +293,8 @@ void SSAGraph::EraseStmt(Node* stmt) {
 }
 
 void SSAGraph::EraseArg(Node* arg) {
-  WHERRY_CHECK(arg->inlinks_.empty() && arg->outlinks_.empty() && !IsOutput(arg) && !IsInput(arg), "argument ", arg->AsArg().name,
-               " is erased while it is in use");
+  WHERRY_CHECK(arg->inlinks_.empty() && arg->outlinks_.empty() && !IsOutput(arg) && !IsInput(arg), "argument ",
+               arg->AsArg().name, " is erased while it is in use");
   args_by_name_.erase(arg->arg_.name);
   aliases_.erase(arg);
   for (auto it = aliases_.begin(); it != aliases_.end();) it = it->second == arg ? aliases_.erase(it) : std::next(it);
@@ -309,17 +315,21 @@ void SSAGraph::Verify() const {
   for (const auto& [id, node] : nodes_) {
     if (node->IsArg()) {
       const Node::Arg& arg = node->arg_;
-      WHERRY_CHECK(node->inlinks_.size() <= 1, "invariant 2: argument ", arg.name, " has ", node->inlinks_.size(), " producers");
+      WHERRY_CHECK(node->inlinks_.size() <= 1, "invariant 2: argument ", arg.name, " has ", node->inlinks_.size(),
+                   " producers");
       const bool source = arg.is_weight || IsInput(node.get());
-      WHERRY_CHECK(!(source && node->producer() != nullptr), "invariant 2: weight or input ", arg.name, " has a producer");
+      WHERRY_CHECK(!(source && node->producer() != nullptr), "invariant 2: weight or input ", arg.name,
+                   " has a producer");
       WHERRY_CHECK(source || node->producer() != nullptr, "invariant 3: argument ", arg.name, " has no producer");
       const auto named = args_by_name_.find(arg.name);
-      WHERRY_CHECK(named != args_by_name_.end() && named->second == node.get(), "invariant 6: name ", arg.name, " is not unique");
+      WHERRY_CHECK(named != args_by_name_.end() && named->second == node.get(), "invariant 6: name ", arg.name,
+                   " is not unique");
       if (arg.is_weight) {
         const DenseTensor* tensor = TryWeight(node.get());
         WHERRY_CHECK(tensor != nullptr, "invariant 6: weight ", arg.name, " is not in the weight table");
         WHERRY_CHECK(arg.type.known() && arg.type.shape() == tensor->shape() && arg.type.dtype == tensor->dtype(),
-                     "invariant 6: weight ", arg.name, " is ", tensor->meta().DebugString(), " but typed ", arg.type.DebugString());
+                     "invariant 6: weight ", arg.name, " is ", tensor->meta().DebugString(), " but typed ",
+                     arg.type.DebugString());
       }
       for (const Node* user : node->outlinks_) {
         WHERRY_CHECK(user->IsStmt() && Uses(user->stmt_.inputs_, node.get()), "invariant 4: argument ", arg.name,
@@ -337,22 +347,22 @@ void SSAGraph::Verify() const {
     }
     for (const auto& [param, args] : stmt.inputs_) {
       for (const Node* arg : args) {
-        WHERRY_CHECK(Contains(node->inlinks_, arg) && Contains(arg->outlinks_, node.get()), "invariant 4: ", stmt.schema_->name,
-                     " and its argument ", arg->arg_.name, " are not linked");
+        WHERRY_CHECK(Contains(node->inlinks_, arg) && Contains(arg->outlinks_, node.get()),
+                     "invariant 4: ", stmt.schema_->name, " and its argument ", arg->arg_.name, " are not linked");
       }
     }
     for (const auto& [param, args] : stmt.outputs_) {
       for (const Node* arg : args) {
-        WHERRY_CHECK(Contains(node->outlinks_, arg) && arg->producer() == node.get(), "invariant 4: ", stmt.schema_->name,
-                     " and its result ", arg->arg_.name, " are not linked");
+        WHERRY_CHECK(Contains(node->outlinks_, arg) && arg->producer() == node.get(),
+                     "invariant 4: ", stmt.schema_->name, " and its result ", arg->arg_.name, " are not linked");
       }
     }
-    WHERRY_CHECK(static_cast<int>(stmt.blocks_.size()) == stmt.schema_->block_count, "invariant 9: ", stmt.schema_->name, " has ",
-                 stmt.blocks_.size(), " blocks");
+    WHERRY_CHECK(static_cast<int>(stmt.blocks_.size()) == stmt.schema_->block_count,
+                 "invariant 9: ", stmt.schema_->name, " has ", stmt.blocks_.size(), " blocks");
     for (const auto& block : stmt.blocks_) {
       if (block->inputs_.size() != stmt.input_list("captures").size()) {
-        WHERRY_CHECK(false, "invariant 9: a block of ", stmt.schema_->name, " has ", block->inputs_.size(), " inputs for ",
-                     stmt.input_list("captures").size(), " captures");
+        WHERRY_CHECK(false, "invariant 9: a block of ", stmt.schema_->name, " has ", block->inputs_.size(),
+                     " inputs for ", stmt.input_list("captures").size(), " captures");
       }
       block->Verify();
     }
@@ -363,7 +373,8 @@ void SSAGraph::Verify() const {
   StmtTopologicalOrder();  // invariant 5
   std::set<const Node*> living;
   for (const auto& [id, node] : nodes_) living.insert(node.get());
-  for (const auto& [stmt, pick] : picks_) WHERRY_CHECK(living.count(stmt) != 0, "invariant 10: a pick of an erased statement");
+  for (const auto& [stmt, pick] : picks_)
+    WHERRY_CHECK(living.count(stmt) != 0, "invariant 10: a pick of an erased statement");
   for (const auto& [arg, source] : aliases_) {
     WHERRY_CHECK(living.count(arg) != 0 && living.count(source) != 0, "invariant 10: an alias of an erased argument");
     WHERRY_CHECK(!source->arg_.is_weight && !IsInput(source), "invariant 10: ", arg->arg_.name, " overwrites ",

@@ -33,7 +33,8 @@ struct GraphShared {
 //  7. graph outputs are arguments of the graph;
 //  8. required parameters are bound, each to the right number of arguments;
 //  9. a child graph's inputs correspond one to one to the owner's captures, its outputs to the owner's outputs;
-// 10. side tables refer to living nodes; an alias has the same storage size or is a view, and its source is not a weight or input.
+// 10. side tables refer to living nodes; an alias has the same storage size or is a view, and its source is not a
+// weight or input.
 class SSAGraph {
  public:
   explicit SSAGraph(std::shared_ptr<GraphShared> shared) : shared_(std::move(shared)) {}
@@ -74,19 +75,23 @@ class SSAGraph {
   Node* NewInput(const std::string& name, MetaTensor type);
   // `names` empty: the arguments' own names.
   void SetOutputs(NodeList outputs, std::vector<std::string> names = {});
-  // A statement by nodes. Validates against the schema and fills defaults; `near` gives it that statement's place in the order.
-  Node* NewStmt(const std::string& type, Binding inputs, Binding outputs, AttributeMap attrs = {}, const Node* near = nullptr,
-                std::vector<std::unique_ptr<SSAGraph>> blocks = {});
-  // A statement by names: inputs must exist, outputs that do not exist are made. This is what FuseBase::InsertNewNode uses.
+  // A statement by nodes. Validates against the schema and fills defaults; `near` gives it that statement's place in
+  // the order.
+  Node* NewStmt(const std::string& type, Binding inputs, Binding outputs, AttributeMap attrs = {},
+                const Node* near = nullptr, std::vector<std::unique_ptr<SSAGraph>> blocks = {});
+  // A statement by names: inputs must exist, outputs that do not exist are made. This is what FuseBase::InsertNewNode
+  // uses.
   Node* NewStmt(const OpDesc& desc, const Node* near = nullptr);
   void SetLabel(Node* stmt, std::string label) { stmt->stmt_.label_ = std::move(label); }
   void SetAttr(Node* stmt, const std::string& name, Attribute value);  // validated against the schema
   void SetInput(Node* stmt, const std::string& param, NodeList args);
-  // Every use of `from` (graph outputs too, which keep the names users know) becomes a use of `to`. `from` keeps its producer.
+  // Every use of `from` (graph outputs too, which keep the names users know) becomes a use of `to`. `from` keeps its
+  // producer.
   void ReplaceUses(Node* from, Node* to);
   // Uses of `from` in one statement only.
   void ReplaceInput(Node* stmt, Node* from, Node* to);
-  // Removes a statement. Its results stay if something uses them (they must then get another producer before Verify), else go too.
+  // Removes a statement. Its results stay if something uses them (they must then get another producer before Verify),
+  // else go too.
   void EraseStmt(Node* stmt);
   void EraseArg(Node* arg);  // must be unused and without producer
   std::string UniqueName(const std::string& stem) const;
@@ -101,7 +106,8 @@ class SSAGraph {
 
   // Checks the invariants; Error(kInternal) that names the first broken one with its number, and the node.
   void Verify() const;
-  // Two numbers that change when the structure (nodes, links) or anything else (attributes, types, side tables, weights) does.
+  // Two numbers that change when the structure (nodes, links) or anything else (attributes, types, side tables,
+  // weights) does.
   struct Fingerprint {
     uint64_t topology = 0;
     uint64_t content = 0;
@@ -130,8 +136,8 @@ class SSAGraph {
   int64_t next_order_ = 0;
 };
 
-// Runs InferMeta for one statement from its arguments' types and sets its results' types. Control flow infers its child graphs.
-// Errors name the op.
+// Runs InferMeta for one statement from its arguments' types and sets its results' types. Control flow infers its child
+// graphs. Errors name the op.
 void InferStmt(SSAGraph* graph, Node* stmt);
 
 }  // namespace wherry::mir

@@ -19,15 +19,16 @@
 namespace wherry {
 
 struct PrintOptions {
-  bool weights = true;        // print weights at all
-  bool exact_weights = true;  // all weight data (base64 beyond 64 elements); false: {...} beyond 8 elements, which does not parse
-  bool types = true;          // ": f32[N,2]" after each op
-  bool picks = true;          // "#provider:variant/key"
+  bool weights = true;  // print weights at all
+  bool exact_weights =
+      true;  // all weight data (base64 beyond 64 elements); false: {...} beyond 8 elements, which does not parse
+  bool types = true;  // ": f32[N,2]" after each op
+  bool picks = true;  // "#provider:variant/key"
 };
 std::string PrintProgram(const Program& program, const PrintOptions& options = {});
 
-// Error(kInvalidArgument) with line and column. Ops are validated against their schemas; the result passes VerifyProgram.
-// `weights` are those that the text leaves out.
+// Error(kInvalidArgument) with line and column. Ops are validated against their schemas; the result passes
+// VerifyProgram. `weights` are those that the text leaves out.
 Program ParseProgram(std::string_view text, WeightTable weights = {});
 
 }  // namespace wherry

@@ -71,13 +71,15 @@ class Parser {
     return true;
   }
   void Expect(char c) {
-    if (!Accept(c)) Fail(StrCat("expected '", c, "'", at_ < text_.size() ? StrCat(", got '", Peek(), "'") : ", got the end"));
+    if (!Accept(c))
+      Fail(StrCat("expected '", c, "'", at_ < text_.size() ? StrCat(", got '", Peek(), "'") : ", got the end"));
   }
   bool AcceptWord(std::string_view word) {
     SkipSpace();
     if (text_.substr(at_, word.size()) != word) return false;
     const size_t after = at_ + word.size();
-    if (after < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[after])) != 0 || text_[after] == '_')) return false;
+    if (after < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[after])) != 0 || text_[after] == '_'))
+      return false;
     at_ = after;
     return true;
   }
@@ -104,7 +106,8 @@ class Parser {
         out += '\n';
       } else if (escaped == 'x' && at_ + 2 <= text_.size()) {
         const std::string hex(text_.substr(at_, 2));
-        if (hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) Fail("expected two hexadecimal digits");
+        if (hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+          Fail("expected two hexadecimal digits");
         out += static_cast<char>(std::stoi(hex, nullptr, 16));
         at_ += 2;
       } else if (escaped == '"' || escaped == '\\') {
@@ -118,7 +121,8 @@ class Parser {
     Expect('%');
     if (Peek() == '"') return String();
     const size_t begin = at_;
-    while (std::isalnum(static_cast<unsigned char>(Peek())) != 0 || std::string_view("_./:-").find(Peek()) != std::string_view::npos) {
+    while (std::isalnum(static_cast<unsigned char>(Peek())) != 0 ||
+           std::string_view("_./:-").find(Peek()) != std::string_view::npos) {
       if (at_ >= text_.size()) break;
       ++at_;
     }
@@ -235,15 +239,17 @@ class Parser {
     if (!type.rank_known || !type.known()) Fail(StrCat("weight ", name, " needs a known shape"));
     if (SizeOf(type.dtype) == 0) Fail(StrCat("weight ", name, ": this element type cannot be written as text"));
     if (program_.weights.count(name) != 0) Fail(StrCat("weight ", name, " is defined twice"));
-    // Every listed element takes at least two characters and four base64 digits hold three bytes: what the text cannot hold is not
-    // allocated.
+    // Every listed element takes at least two characters and four base64 digits hold three bytes: what the text cannot
+    // hold is not allocated.
     const TensorMeta meta = type.tensor_meta();
-    if (meta.nbytes() / 16 > text_.size()) Fail(StrCat("weight ", name, " is larger than the text that should hold it"));
+    if (meta.nbytes() / 16 > text_.size())
+      Fail(StrCat("weight ", name, " is larger than the text that should hold it"));
     DenseTensor tensor(HostAllocator(), meta);
     Expect('=');
     if (AcceptWord("base64")) {
       const std::vector<std::byte> bytes = Base64();
-      if (bytes.size() != meta.nbytes()) Fail(StrCat("weight ", name, " has ", bytes.size(), " bytes, expected ", meta.nbytes()));
+      if (bytes.size() != meta.nbytes())
+        Fail(StrCat("weight ", name, " has ", bytes.size(), " bytes, expected ", meta.nbytes()));
       std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(tensor.mutable_raw_data()));
     } else {
       switch (meta.dtype) {
@@ -359,7 +365,8 @@ class Parser {
     do {
       const std::string name = Word();
       const int index = schema.FindArg(name);
-      if (index < 0 || schema.args[static_cast<size_t>(index)].is_tensor()) Fail(StrCat(schema.name, " has no attribute '", name, "'"));
+      if (index < 0 || schema.args[static_cast<size_t>(index)].is_tensor())
+        Fail(StrCat(schema.name, " has no attribute '", name, "'"));
       const AttrType type = schema.args[static_cast<size_t>(index)].type;
       Expect('=');
       try {
@@ -391,7 +398,8 @@ class Parser {
       const std::string_view raw = Until(" \n\t\r");
       const size_t slash = raw.find('/');
       const size_t colon = raw.find(':');
-      if (slash == std::string_view::npos || colon == std::string_view::npos || colon > slash) Fail("expected #provider:variant/key");
+      if (slash == std::string_view::npos || colon == std::string_view::npos || colon > slash)
+        Fail("expected #provider:variant/key");
       pick.provider = std::string(raw.substr(0, colon));
       pick.variant = std::string(raw.substr(colon + 1, slash - colon - 1));
       std::string key(raw.substr(slash + 1));

@@ -11,8 +11,8 @@ namespace text {
 
 bool IsPlainName(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '/' ||
-           c == ':' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '/' || c == ':' || c == '-';
   });
 }
 
@@ -37,7 +37,9 @@ std::string QuoteString(std::string_view value) {
   return out + '"';
 }
 
-std::string ValueName(std::string_view name) { return IsPlainName(name) ? StrCat('%', name) : StrCat('%', QuoteString(name)); }
+std::string ValueName(std::string_view name) {
+  return IsPlainName(name) ? StrCat('%', name) : StrCat('%', QuoteString(name));
+}
 
 namespace {
 constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -107,7 +109,8 @@ class Printer {
   Printer(const Program& program, const PrintOptions& options) : program_(program), options_(options) {}
 
   std::string Run() {
-    for (const auto& [key, value] : program_.metadata) out_ += StrCat("meta ", text::QuoteString(key), " = ", text::QuoteString(value), "\n");
+    for (const auto& [key, value] : program_.metadata)
+      out_ += StrCat("meta ", text::QuoteString(key), " = ", text::QuoteString(value), "\n");
     if (program_.optimized) out_ += "optimized\n";
     for (const auto& [name, tensor] : program_.weights) {
       if (!options_.weights) break;
@@ -158,7 +161,8 @@ class Printer {
     PrintAttributes(schema, op);
     if (!op.blocks().empty()) {
       out_ += " blocks(";
-      for (size_t i = 0; i < op.blocks().size(); ++i) out_ += StrCat(i == 0 ? "" : ", ", BlockName(static_cast<size_t>(op.blocks()[i])));
+      for (size_t i = 0; i < op.blocks().size(); ++i)
+        out_ += StrCat(i == 0 ? "" : ", ", BlockName(static_cast<size_t>(op.blocks()[i])));
       out_ += ")";
     }
     if (!op.label().empty()) out_ += StrCat(" @", text::QuoteString(op.label()));
@@ -169,7 +173,8 @@ class Printer {
     std::string aliases;
     for (const std::string& name : results) {
       const auto it = block.aliases.find(name);
-      if (it != block.aliases.end()) aliases += StrCat(aliases.empty() ? "" : ", ", text::ValueName(name), " = ", text::ValueName(it->second));
+      if (it != block.aliases.end())
+        aliases += StrCat(aliases.empty() ? "" : ", ", text::ValueName(name), " = ", text::ValueName(it->second));
     }
     if (!aliases.empty()) out_ += StrCat(" alias(", aliases, ")");
     if (options_.types) {
@@ -219,7 +224,8 @@ class Printer {
       const Attribute& value = op.GetAttribute(arg.name);
       if (arg.default_text != nullptr && SameAttribute(value, ParseAttribute(arg.type, arg.default_text))) continue;
       std::string printed = ToString(value);
-      if (arg.type == AttrType::kEpilogue || arg.type == AttrType::kElementwiseProgram) printed = text::QuoteString(printed);
+      if (arg.type == AttrType::kEpilogue || arg.type == AttrType::kElementwiseProgram)
+        printed = text::QuoteString(printed);
       text += StrCat(text.empty() ? "" : ", ", arg.name, " = ", printed);
     }
     if (!text.empty()) out_ += StrCat(" {", text, "}");
@@ -232,6 +238,8 @@ class Printer {
 
 }  // namespace
 
-std::string PrintProgram(const Program& program, const PrintOptions& options) { return Printer(program, options).Run(); }
+std::string PrintProgram(const Program& program, const PrintOptions& options) {
+  return Printer(program, options).Run();
+}
 
 }  // namespace wherry

@@ -22,23 +22,23 @@ struct Support {
   static Support No(std::string why) { return {false, std::move(why)}; }
 };
 
-// A weight rearranged for a kernel. The format names everything the arrangement depends on ("gemm64:t"), so that it can be shared
-// between kernels, clones and files. Immutable.
+// A weight rearranged for a kernel. The format names everything the arrangement depends on ("gemm64:t"), so that it can
+// be shared between kernels, clones and files. Immutable.
 struct PackedWeight {
   std::string format;
   std::shared_ptr<Buffer> buffer;
 };
 struct PackRequest {
-  int input;           // position among the kernel's tensor parameters (lists count as one)
+  int input;  // position among the kernel's tensor parameters (lists count as one)
   std::string format;
 };
 
 // What a kernel works out once per shape: algorithm, tiles, scratch. Immutable and shared. Kernels derive their own.
 struct KernelPlan {
   virtual ~KernelPlan() = default;
-  size_t scratch_bytes = 0;            // what Run will ask CpuContext::Scratch for, at most
-  std::vector<PackRequest> packs;      // only of constant inputs
-  std::string algorithm;               // for people: "winograd4 tiles=12"
+  size_t scratch_bytes = 0;        // what Run will ask CpuContext::Scratch for, at most
+  std::vector<PackRequest> packs;  // only of constant inputs
+  std::string algorithm;           // for people: "winograd4 tiles=12"
 };
 
 using SupportsFn = Support (*)(const KernelProblem&);
@@ -46,20 +46,22 @@ using PlanFn = std::shared_ptr<const KernelPlan> (*)(const KernelProblem&);
 using PackFn = PackedWeight (*)(const DenseTensor& weight, std::string_view format);
 using KernelFn = void (*)(KernelContext*);
 
-// Immutable, lives in the KernelFactory for the whole process. Run is thread-safe (contexts are not shared) and allocates nothing
-// but through its context.
+// Immutable, lives in the KernelFactory for the whole process. Run is thread-safe (contexts are not shared) and
+// allocates nothing but through its context.
 struct Kernel {
-  std::string op;        // the kernel name of the schema: "matmul_v2"
+  std::string op;  // the kernel name of the schema: "matmul_v2"
   KernelKey key;
-  std::string provider;  // "ref", "cpu", "onednn"
-  std::string variant;   // "" or "winograd4"
-  int priority = 0;      // among kernels with equal keys, higher first
+  std::string provider;           // "ref", "cpu", "onednn"
+  std::string variant;            // "" or "winograd4"
+  int priority = 0;               // among kernels with equal keys, higher first
   SupportsFn supports = nullptr;  // null: everything
   PlanFn plan = nullptr;          // null: nothing to plan
   PackFn pack = nullptr;
   KernelFn run = nullptr;
 
-  Support Supports(const KernelProblem& problem) const { return supports == nullptr ? Support::Yes() : supports(problem); }
+  Support Supports(const KernelProblem& problem) const {
+    return supports == nullptr ? Support::Yes() : supports(problem);
+  }
   void operator()(KernelContext* context) const { run(context); }
   std::string id() const;  // "cpu:conv2d:winograd4", "ref:softmax"
 };

@@ -11,8 +11,9 @@
 
 namespace wherry {
 
-// Filled once with EmplaceBack..., then run as often as wanted: the tensors it points to may get other data in between. Tensors,
-// attributes and outputs are each numbered in the order they were added; a list is one entry. Does not own tensors. Not thread-safe.
+// Filled once with EmplaceBack..., then run as often as wanted: the tensors it points to may get other data in between.
+// Tensors, attributes and outputs are each numbered in the order they were added; a list is one entry. Does not own
+// tensors. Not thread-safe.
 class KernelContext {
  public:
   explicit KernelContext(DeviceContext* device) : device_(device) {}

@@ -3,8 +3,8 @@
 //   template <typename T> void Softmax(const CpuContext& context, const DenseTensor& x, int axis, DenseTensor* out);
 //
 // Parameters, in any order after the context: const DenseTensor& (input), const DenseTensor* (optional input),
-// std::span<const DenseTensor* const> (list), attributes by their C++ type (IntArray, Scalar, std::vector<int64_t>, Epilogue by const
-// reference), DenseTensor* (output), std::span<DenseTensor* const> (list output).
+// std::span<const DenseTensor* const> (list), attributes by their C++ type (IntArray, Scalar, std::vector<int64_t>,
+// Epilogue by const reference), DenseTensor* (output), std::span<DenseTensor* const> (list output).
 #pragma once
 
 #include <span>
@@ -51,7 +51,9 @@ struct KernelParam<const DenseTensor&> {
 template <>
 struct KernelParam<const DenseTensor*> {
   static constexpr ParamKind kKind = ParamKind::kOptionalInput;
-  static const DenseTensor* Get(const KernelContext& context, KernelCursor& cursor) { return context.Input(cursor.input++); }
+  static const DenseTensor* Get(const KernelContext& context, KernelCursor& cursor) {
+    return context.Input(cursor.input++);
+  }
 };
 template <>
 struct KernelParam<std::span<const DenseTensor* const>> {
@@ -63,7 +65,9 @@ struct KernelParam<std::span<const DenseTensor* const>> {
 template <>
 struct KernelParam<DenseTensor*> {
   static constexpr ParamKind kKind = ParamKind::kOutput;
-  static DenseTensor* Get(const KernelContext& context, KernelCursor& cursor) { return context.Output(cursor.output++); }
+  static DenseTensor* Get(const KernelContext& context, KernelCursor& cursor) {
+    return context.Output(cursor.output++);
+  }
 };
 template <>
 struct KernelParam<std::span<DenseTensor* const>> {
@@ -79,12 +83,14 @@ template <auto Fn>
 struct KernelImpl;
 template <typename Context, typename... A, void (*Fn)(const Context&, A...)>
 struct KernelImpl<Fn> {
-  static_assert(std::is_base_of_v<DeviceContext, Context>, "a kernel's first parameter is a const reference to a device context");
+  static_assert(std::is_base_of_v<DeviceContext, Context>,
+                "a kernel's first parameter is a const reference to a device context");
 
   static void Compute(KernelContext* context) {
     [[maybe_unused]] internal::KernelCursor cursor;
     // Braces evaluate left to right, which the cursor needs.
-    std::tuple<decltype(internal::KernelParam<A>::Get(*context, cursor))...> args{internal::KernelParam<A>::Get(*context, cursor)...};
+    std::tuple<decltype(internal::KernelParam<A>::Get(*context, cursor))...> args{
+        internal::KernelParam<A>::Get(*context, cursor)...};
     std::apply([context](auto&&... arg) { Fn(context->device_as<Context>(), std::forward<decltype(arg)>(arg)...); },
                std::move(args));
   }

@@ -19,9 +19,9 @@ class KernelKeySet {
   void Add(const Tensor& tensor);
   void Add(const std::vector<Tensor>& tensors);
 
-  // Target: the highest of those present (CUDA, OpenCL, custom, the machine's own; host memory counts as the machine's own). Type: that
-  // of the first tensor, or with `promote` the promotion of all. Layout: that of the first tensor when all agree, else kNCHW.
-  // No tensors: the machine's own target, f32, NCHW.
+  // Target: the highest of those present (CUDA, OpenCL, custom, the machine's own; host memory counts as the machine's
+  // own). Type: that of the first tensor, or with `promote` the promotion of all. Layout: that of the first tensor when
+  // all agree, else kNCHW. No tensors: the machine's own target, f32, NCHW.
   KernelKey GetHighestPriorityKernelKey(bool promote = false) const;
 
  private:

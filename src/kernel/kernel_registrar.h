@@ -6,8 +6,9 @@
 //   REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kX86, kFloat, kNHWC)
 //       .Supports(&WinogradSupports).Plan(&WinogradPlan).Pack(&PackWinograd).Run(&WinogradRun).Priority(20);
 //
-// In the tree (WHERRY_BUILTIN) a registration is constant data whose address a generated table takes, so the linker cannot lose it
-// and a missing or doubled one is a link error. Elsewhere (a program or plug-in) the same line also puts itself on the pending list.
+// In the tree (WHERRY_BUILTIN) a registration is constant data whose address a generated table takes, so the linker
+// cannot lose it and a missing or doubled one is a link error. Elsewhere (a program or plug-in) the same line also puts
+// itself on the pending list.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,8 @@ struct KernelDescriptor {
   template <typename... Types, typename Instantiate>
   static consteval KernelDescriptor Make(const char* op, const char* provider, Target target, DataLayout layout,
                                          Instantiate instantiate) {
-    static_assert(sizeof...(Types) > 0 && sizeof...(Types) <= kMaxTypes, "a kernel is registered for 1 to 16 element types");
+    static_assert(sizeof...(Types) > 0 && sizeof...(Types) <= kMaxTypes,
+                  "a kernel is registered for 1 to 16 element types");
     KernelDescriptor descriptor;
     descriptor.op = op;
     descriptor.provider = provider;
@@ -57,8 +59,8 @@ struct KernelDescriptor {
     descriptor.signature = instantiate.template operator()<First>().second;
     return descriptor;
   }
-  static consteval KernelDescriptor MakeVariant(const char* op, const char* provider, const char* variant, Target target,
-                                                DataType dtype, DataLayout layout) {
+  static consteval KernelDescriptor MakeVariant(const char* op, const char* provider, const char* variant,
+                                                Target target, DataType dtype, DataLayout layout) {
     KernelDescriptor descriptor;
     descriptor.op = op;
     descriptor.provider = provider;
@@ -100,18 +102,17 @@ struct KernelDescriptor {
 
 }  // namespace wherry
 
-#define REGISTER_KERNEL(op, provider, target, layout, fn, ... /* element types */)                                      \
-  WHERRY_DESCRIPTOR_(KernelDescriptor, wherry_kernel_##op##_##provider##_##target##_##layout) =                         \
-      ::wherry::KernelDescriptor::Make<__VA_ARGS__>(#op, #provider, ::wherry::Target::target,                           \
-                                                    ::wherry::DataLayout::layout, []<typename T>() {                    \
-                                                      using Impl = ::wherry::KernelImpl<&fn<T>>;                        \
-                                                      return std::pair<::wherry::KernelFn, ::wherry::KernelSignature>{  \
-                                                          &Impl::Compute, Impl::Signature()};                           \
-                                                    })
+#define REGISTER_KERNEL(op, provider, target, layout, fn, ... /* element types */)                              \
+  WHERRY_DESCRIPTOR_(KernelDescriptor, wherry_kernel_##op##_##provider##_##target##_##layout) =                 \
+      ::wherry::KernelDescriptor::Make<__VA_ARGS__>(                                                            \
+          #op, #provider, ::wherry::Target::target, ::wherry::DataLayout::layout, []<typename T>() {            \
+            using Impl = ::wherry::KernelImpl<&fn<T>>;                                                          \
+            return std::pair<::wherry::KernelFn, ::wherry::KernelSignature>{&Impl::Compute, Impl::Signature()}; \
+          })
 
-#define REGISTER_KERNEL_VARIANT(op, provider, variant, target, dtype, layout)                                            \
-  WHERRY_DESCRIPTOR_(KernelDescriptor, wherry_kernel_##op##_##provider##_##variant##_##target##_##dtype##_##layout) =    \
-      ::wherry::KernelDescriptor::MakeVariant(#op, #provider, #variant, ::wherry::Target::target,                        \
+#define REGISTER_KERNEL_VARIANT(op, provider, variant, target, dtype, layout)                                         \
+  WHERRY_DESCRIPTOR_(KernelDescriptor, wherry_kernel_##op##_##provider##_##variant##_##target##_##dtype##_##layout) = \
+      ::wherry::KernelDescriptor::MakeVariant(#op, #provider, #variant, ::wherry::Target::target,                     \
                                               ::wherry::DataType::dtype, ::wherry::DataLayout::layout)
 
 // Keeps a kernel that was registered out of the tree, in a static library: the arguments that name it.

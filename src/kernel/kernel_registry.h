@@ -30,18 +30,23 @@ class KernelFactory {
   std::vector<const Kernel*> Kernels(std::string_view op) const;
   std::vector<const Kernel*> List() const;
 
-  // The best kernel for exactly this key: its target (host and the native target stand in for each other, in that order of
-  // preference: native first), its type (or a kernel for kAny), its layout (or a kernel for kAny; kUndefined and kAny in the key match
-  // all, kNCHW preferred). With a problem, kernels that refuse it are passed over. Null when there is none.
+  // The best kernel for exactly this key: its target (host and the native target stand in for each other, in that order
+  // of preference: native first), its type (or a kernel for kAny), its layout (or a kernel for kAny; kUndefined and
+  // kAny in the key match all, kNCHW preferred). With a problem, kernels that refuse it are passed over. Null when
+  // there is none.
   const Kernel* SelectKernel(std::string_view op, const KernelKey& key, const KernelProblem* problem = nullptr) const;
-  // Likewise, but no kernel is Error(kUnsupported): it says what differs (target, type or layout), lists the registered keys, names
-  // the nearest one, and gives the refusals' reasons. An op without kernels is Error(kNotFound) with the nearest names.
-  const Kernel& SelectKernelOrThrowError(std::string_view op, const KernelKey& key, const KernelProblem* problem = nullptr) const;
+  // Likewise, but no kernel is Error(kUnsupported): it says what differs (target, type or layout), lists the registered
+  // keys, names the nearest one, and gives the refusals' reasons. An op without kernels is Error(kNotFound) with the
+  // nearest names.
+  const Kernel& SelectKernelOrThrowError(std::string_view op, const KernelKey& key,
+                                         const KernelProblem* problem = nullptr) const;
   // By id: provider and variant ("cpu", "winograd4"; variant "" means the one without).
-  const Kernel* FindKernel(std::string_view op, std::string_view provider, std::string_view variant, const KernelKey& key) const;
+  const Kernel* FindKernel(std::string_view op, std::string_view provider, std::string_view variant,
+                           const KernelKey& key) const;
 
   // Every kernel of the op with its refusal, if any, for this key and problem. Used by the pick and by --explain.
-  std::vector<KernelCandidate> Candidates(std::string_view op, const KernelKey& key, const KernelProblem* problem) const;
+  std::vector<KernelCandidate> Candidates(std::string_view op, const KernelKey& key,
+                                          const KernelProblem* problem) const;
 
   // Error(kAlreadyExists) when (op, key, provider, variant) is taken.
   void Add(const KernelDescriptor* descriptor);

@@ -22,7 +22,8 @@ struct OpContext {
   DeviceContext* device_context;
 };
 
-// Made by OpRegistry::CreateOp. Running is const and may happen in parallel with different scopes and contexts; Bind is not.
+// Made by OpRegistry::CreateOp. Running is const and may happen in parallel with different scopes and contexts; Bind is
+// not.
 class OperatorBase {
  public:
   OperatorBase() = default;
@@ -30,15 +31,17 @@ class OperatorBase {
   OperatorBase(const OperatorBase&) = delete;
   OperatorBase& operator=(const OperatorBase&) = delete;
 
-  // Reads inputs from and writes outputs to `scope`, running the kernel for `device_context`; data in another memory space is moved
-  // as needed. Afterwards outputs lie in the device's memory.
+  // Reads inputs from and writes outputs to `scope`, running the kernel for `device_context`; data in another memory
+  // space is moved as needed. Afterwards outputs lie in the device's memory.
   void Run(Scope* scope, DeviceContext* device_context) const;
-  void Run(const std::shared_ptr<Scope>& scope, DeviceContext* device_context) const { Run(scope.get(), device_context); }
+  void Run(const std::shared_ptr<Scope>& scope, DeviceContext* device_context) const {
+    Run(scope.get(), device_context);
+  }
   // What a subclass overrides to choose its own kernels. The default selects from the KernelFactory.
   virtual void Run(OpContext* context) const;
 
-  // Fixes the kernel for every later run: the best for `key`. Error as SelectKernelOrThrowError. A context of another target then is
-  // Error(kInvalidArgument).
+  // Fixes the kernel for every later run: the best for `key`. Error as SelectKernelOrThrowError. A context of another
+  // target then is Error(kInvalidArgument).
   void Bind(const KernelKey& key);
   const Kernel* bound_kernel() const { return bound_; }
 
@@ -62,10 +65,11 @@ class OpRegistry {
  public:
   using Creator = std::function<std::unique_ptr<OperatorBase>()>;
 
-  // Validates the description against its schema (or takes it as it is for a type with a creator). Error(kNotFound) with the nearest
-  // names.
+  // Validates the description against its schema (or takes it as it is for a type with a creator). Error(kNotFound)
+  // with the nearest names.
   static std::unique_ptr<OperatorBase> CreateOp(const OpDesc& desc);
-  // A type with a C++ class of its own. Error(kAlreadyExists) when another creator has the name; a creator goes before a schema.
+  // A type with a C++ class of its own. Error(kAlreadyExists) when another creator has the name; a creator goes before
+  // a schema.
   static void RegisterOp(const std::string& type, Creator creator);
 };
 

@@ -1,5 +1,5 @@
-// KernelProblem: one op call seen from a kernel before it runs: what its inputs and outputs are, its attributes, the threads.
-// Supports() and Plan() read it.
+// KernelProblem: one op call seen from a kernel before it runs: what its inputs and outputs are, its attributes, the
+// threads. Supports() and Plan() read it.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ namespace wherry {
 
 class KernelProblem {
  public:
-  // `args` in the schema's argument order; `outputs` flattened. `constants` names the arguments (by index) whose tensors never change
-  // (weights): only those may be packed. All referenced objects outlive the problem.
+  // `args` in the schema's argument order; `outputs` flattened. `constants` names the arguments (by index) whose
+  // tensors never change (weights): only those may be packed. All referenced objects outlive the problem.
   KernelProblem(const OpSchema& schema, const std::vector<BoundArg>& args, std::span<const MetaTensor* const> outputs,
                 std::span<const int8_t> constants, int threads)
       : schema_(schema), args_(args), outputs_(outputs), constants_(constants), threads_(threads) {}

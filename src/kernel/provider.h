@@ -1,4 +1,5 @@
-// Providers: sources of kernels. A provider whose kernels need a device of their own also says how to make a context for it.
+// Providers: sources of kernels. A provider whose kernels need a device of their own also says how to make a context
+// for it.
 #pragma once
 
 #include <memory>
@@ -13,9 +14,9 @@
 namespace wherry {
 
 struct ProviderDescriptor {
-  const char* name;    // the folder: "opencl"
-  const char* doc;     // one line
-  Target target;       // where its kernels run
+  const char* name;  // the folder: "opencl"
+  const char* doc;   // one line
+  Target target;     // where its kernels run
   // Whether it can work here; if not, `why` says what is missing. Null: always.
   bool (*available)(std::string* why);
   // A context on the device; Error(kUnavailable) when there is none. Null: kernels run with a CpuContext.
@@ -39,17 +40,18 @@ class ProviderRegistry {
   Impl* impl_;
 };
 
-// A new context for a target: a CpuContext for host targets, else what the provider of that target makes. Error(kUnavailable) that says
-// what is missing when the target has no provider or it cannot work here.
+// A new context for a target: a CpuContext for host targets, else what the provider of that target makes.
+// Error(kUnavailable) that says what is missing when the target has no provider or it cannot work here.
 std::unique_ptr<DeviceContext> CreateDeviceContext(Target target);
 // The calling thread's context for eager calls, made on first use (CpuContext: one thread).
 DeviceContext* GetDeviceContextByBackend(Target target);
 
 }  // namespace wherry
 
-#define REGISTER_PROVIDER(name, doc, target, available, create_context)         \
-  WHERRY_DESCRIPTOR_(ProviderDescriptor, wherry_provider_##name) =              \
-      ::wherry::ProviderDescriptor{#name, doc, ::wherry::Target::target, available, create_context}
+#define REGISTER_PROVIDER(name, doc, target, available, create_context)                           \
+  WHERRY_DESCRIPTOR_(ProviderDescriptor, wherry_provider_##name) = ::wherry::ProviderDescriptor { \
+#name, doc, ::wherry::Target::target, available, create_context                               \
+  }
 
 // Keeps a provider that was registered out of the tree, in a static library.
 #define USE_PROVIDER(name) WHERRY_USE_(wherry_provider_##name)

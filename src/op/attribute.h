@@ -18,14 +18,14 @@ namespace wherry {
 enum class AttrType : uint8_t {
   kNone,
   kBool,
-  kInt,       // int, int64_t
-  kFloat,     // float, double (kept as double)
+  kInt,    // int, int64_t
+  kFloat,  // float, double (kept as double)
   kString,
   kBools,
   kInts,
   kFloats,
   kStrings,
-  kScalar,    // may also be bound to a one-element tensor
+  kScalar,  // may also be bound to a one-element tensor
   kScalars,
   kIntArray,  // may also be bound to an integer tensor
   kDataType,
@@ -36,21 +36,23 @@ enum class AttrType : uint8_t {
 };
 const char* ToString(AttrType type) noexcept;
 
-using Attribute = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<bool>, std::vector<int64_t>,
-                               std::vector<double>, std::vector<std::string>, Scalar, std::vector<Scalar>, IntArray, DataType,
-                               DataLayout, Target, Epilogue, ElementwiseProgram>;
+using Attribute =
+    std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<bool>, std::vector<int64_t>,
+                 std::vector<double>, std::vector<std::string>, Scalar, std::vector<Scalar>, IntArray, DataType,
+                 DataLayout, Target, Epilogue, ElementwiseProgram>;
 // By name. Lookup is by binary search in a std::map: a handful of entries.
 using AttributeMap = std::map<std::string, Attribute>;
 
 inline AttrType TypeOf(const Attribute& attribute) { return static_cast<AttrType>(attribute.index()); }
 
-// Text of a value, and back given its type. Floats print as the shortest decimal that reads back to the same double; nan, inf and
-// -inf are words. Parse consumes the whole text or throws Error(kInvalidArgument) with the place.
+// Text of a value, and back given its type. Floats print as the shortest decimal that reads back to the same double;
+// nan, inf and -inf are words. Parse consumes the whole text or throws Error(kInvalidArgument) with the place.
 std::string ToString(const Attribute& attribute);
 Attribute ParseAttribute(AttrType type, std::string_view text);
 
-// The value as `type`, converting where nothing is lost (int -> float, ints -> IntArray, number -> Scalar, one int -> [int]).
-// Otherwise Error(kInvalidArgument) that says expected and got; `what` names the argument ("conv2d: attribute strides").
+// The value as `type`, converting where nothing is lost (int -> float, ints -> IntArray, number -> Scalar, one int ->
+// [int]). Otherwise Error(kInvalidArgument) that says expected and got; `what` names the argument ("conv2d: attribute
+// strides").
 Attribute ConvertAttribute(const Attribute& value, AttrType type, const std::string& what);
 
 // Bitwise equality, so that NaN equals itself.

@@ -17,7 +17,8 @@ decltype(auto) AttributeCast(const Attribute& attribute) {
   const auto get = [&attribute](auto* type) -> const std::remove_pointer_t<decltype(type)>& {
     using Stored = std::remove_pointer_t<decltype(type)>;
     const Stored* value = std::get_if<Stored>(&attribute);
-    WHERRY_ENFORCE(value != nullptr, kInvalidArgument, "attribute has type ", ToString(TypeOf(attribute)), ", not the one asked for");
+    WHERRY_ENFORCE(value != nullptr, kInvalidArgument, "attribute has type ", ToString(TypeOf(attribute)),
+                   ", not the one asked for");
     return *value;
   };
   if constexpr (std::is_same_v<T, bool>) {

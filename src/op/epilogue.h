@@ -36,8 +36,8 @@ enum class ActKind : uint8_t {
 const char* ToString(ActKind kind) noexcept;
 ActKind ParseActKind(std::string_view name);  // Error(kInvalidArgument) that lists the names
 
-// One step applied to the accumulator v before it is stored. Channels are axis 1 of a convolution's output, the last axis of
-// matmul's and fc's. Operands come from the op's `operands` inputs.
+// One step applied to the accumulator v before it is stored. Channels are axis 1 of a convolution's output, the last
+// axis of matmul's and fc's. Operands come from the op's `operands` inputs.
 struct EpilogueStep {
   enum class Kind : uint8_t {
     kScale,  // v *= operand[channel]
@@ -66,8 +66,8 @@ struct Epilogue {
 std::string ToString(const Epilogue& epilogue);
 Epilogue ParseEpilogue(std::string_view text);
 
-// A chain of elementwise operators evaluated tile by tile. Register r < inputs holds input r (broadcast to the output's shape);
-// instruction i writes register inputs + i; the last instruction's register is the output.
+// A chain of elementwise operators evaluated tile by tile. Register r < inputs holds input r (broadcast to the output's
+// shape); instruction i writes register inputs + i; the last instruction's register is the output.
 struct ElementwiseInstruction {
   enum class Op : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kPow, kAct, kConstant };
   Op op = Op::kAdd;

@@ -1,11 +1,12 @@
-// How an InferMeta function, a plain typed C++ function, is called with an op's bound arguments: its signature is read by templates.
+// How an InferMeta function, a plain typed C++ function, is called with an op's bound arguments: its signature is read
+// by templates.
 //
 //   MetaTensor SoftmaxInferMeta(const MetaTensor& x, int axis);
 //   InferMetaImpl<&SoftmaxInferMeta>::Call(context);
 //
-// Parameter types: const MetaTensor&, const MetaTensor* (optional), const std::vector<const MetaTensor*>& (list), const SymIntArray&,
-// const SymScalar&, and attributes by their C++ type. Return types: MetaTensor, or std::vector<MetaTensor> (all outputs in order; a
-// single list output is the whole vector).
+// Parameter types: const MetaTensor&, const MetaTensor* (optional), const std::vector<const MetaTensor*>& (list), const
+// SymIntArray&, const SymScalar&, and attributes by their C++ type. Return types: MetaTensor, or
+// std::vector<MetaTensor> (all outputs in order; a single list output is the whole vector).
 #pragma once
 
 #include <tuple>
@@ -65,7 +66,9 @@ struct InferParam<const MetaTensor*> {
 };
 template <>
 struct InferParam<const std::vector<const MetaTensor*>&> {
-  static const std::vector<const MetaTensor*>& Get(InferMetaContext& context, size_t i) { return context.Param(i).tensors; }
+  static const std::vector<const MetaTensor*>& Get(InferMetaContext& context, size_t i) {
+    return context.Param(i).tensors;
+  }
 };
 template <>
 struct InferParam<const SymIntArray&> {
@@ -87,7 +90,9 @@ struct InferParam<const SymScalar&> {
 };
 
 inline void StoreResults(InferMetaContext& context, MetaTensor result) { context.results.push_back(std::move(result)); }
-inline void StoreResults(InferMetaContext& context, std::vector<MetaTensor> results) { context.results = std::move(results); }
+inline void StoreResults(InferMetaContext& context, std::vector<MetaTensor> results) {
+  context.results = std::move(results);
+}
 
 }  // namespace internal
 

@@ -1,5 +1,5 @@
-// MetaTensor: what is known about a value without running anything. InferMeta functions map MetaTensors and attributes to MetaTensors,
-// for eager calls, static graphs and symbolic shapes alike.
+// MetaTensor: what is known about a value without running anything. InferMeta functions map MetaTensors and attributes
+// to MetaTensors, for eager calls, static graphs and symbolic shapes alike.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,8 @@ struct MetaTensor {
 // Reads the values of a small host integer tensor into the MetaTensor (no effect on others).
 void AttachValues(const DenseTensor& tensor, MetaTensor* meta);
 
-// An IntArray argument at inference time: from an attribute (all numbers), or from a tensor whose values may be symbols or unknown.
+// An IntArray argument at inference time: from an attribute (all numbers), or from a tensor whose values may be symbols
+// or unknown.
 struct SymIntArray {
   std::optional<std::vector<Dim>> values;  // nullopt: not known yet
   std::optional<int64_t> count;            // the number of entries, when that at least is known
@@ -63,8 +64,8 @@ struct SymScalar {
   std::optional<Dim> dim;       // or an integer that may be a symbol
   DataType dtype = DataType::kUndefined;
   SymScalar() = default;
-  SymScalar(const Scalar& scalar);      // NOLINT
-  SymScalar(const MetaTensor& meta);    // NOLINT
+  SymScalar(const Scalar& scalar);    // NOLINT
+  SymScalar(const MetaTensor& meta);  // NOLINT
   bool known() const { return value.has_value() || dim.has_value(); }
 };
 

@@ -12,8 +12,8 @@
 
 namespace wherry {
 
-// Value type. Parameter names are those of the op's schema; an argument that is absent has no entry. An IntArray or Scalar argument
-// is either an attribute or an input of the same name.
+// Value type. Parameter names are those of the op's schema; an argument that is absent has no entry. An IntArray or
+// Scalar argument is either an attribute or an input of the same name.
 class OpDesc {
  public:
   OpDesc() = default;
@@ -36,8 +36,8 @@ class OpDesc {
   bool HasAttr(const std::string& name) const { return attrs_.count(name) != 0; }
   // Error(kNotFound) / Error(kInvalidArgument) naming op and attribute.
   const Attribute& GetAttribute(const std::string& name) const;
-  // T: bool, int, int64_t, float, double, std::string, std::vector<bool|int|int64_t|float|double|std::string>, Scalar, IntArray,
-  // DataType, DataLayout, Target, Epilogue, ElementwiseProgram.
+  // T: bool, int, int64_t, float, double, std::string, std::vector<bool|int|int64_t|float|double|std::string>, Scalar,
+  // IntArray, DataType, DataLayout, Target, Epilogue, ElementwiseProgram.
   template <typename T>
   T GetAttr(const std::string& name) const {
     return AttributeCast<T>(GetAttribute(name));

@@ -39,8 +39,8 @@ struct OutputDef {
 
 // Bits of OpDescriptor::traits.
 enum OpTrait : uint32_t {
-  kTraitUnary = 1U << 0U,          // out[i] = f(x[i]): one tensor in, any layout
-  kTraitBinary = 1U << 1U,         // out = f(x, y) with NumPy broadcasting
+  kTraitUnary = 1U << 0U,   // out[i] = f(x[i]): one tensor in, any layout
+  kTraitBinary = 1U << 1U,  // out = f(x, y) with NumPy broadcasting
   kTraitCommutative = 1U << 2U,
   kTraitDynamicOutput = 1U << 3U,  // the kernel decides the output's shape
   kTraitControlFlow = 1U << 4U,    // executed by runtime/; owns blocks; has no API function
@@ -54,7 +54,8 @@ struct ArgOutputPair {
   int8_t output;
 };
 
-// One link of the list "dtype > x": which argument gives this part of the kernel key. Attributes are tried in order, tensors last.
+// One link of the list "dtype > x": which argument gives this part of the kernel key. Attributes are tried in order,
+// tensors last.
 using KeyRule = std::span<const int8_t>;
 
 // Constant data; lives as long as the program (or plug-in).
@@ -71,11 +72,11 @@ struct OpDescriptor {
   KeyRule backend_rule;
   KeyRule layout_rule;
   uint32_t traits = 0;
-  int block_count = 0;                              // control flow: blocks owned
-  std::span<const ArgOutputPair> inplace;           // the output may overwrite the argument's memory
-  std::span<const int8_t> support_trans_dtype;      // arguments that may be cast to the kernel's type in eager calls
-  std::span<const int8_t> skip_transform;           // arguments that are never moved or cast (shape tensors)
-  bool promote = false;                             // the key's type is the promotion of all inputs' types
+  int block_count = 0;                          // control flow: blocks owned
+  std::span<const ArgOutputPair> inplace;       // the output may overwrite the argument's memory
+  std::span<const int8_t> support_trans_dtype;  // arguments that may be cast to the kernel's type in eager calls
+  std::span<const int8_t> skip_transform;       // arguments that are never moved or cast (shape tensors)
+  bool promote = false;                         // the key's type is the promotion of all inputs' types
   std::span<const char* const> aliases;
 
   bool Has(OpTrait trait) const { return (traits & trait) != 0; }
@@ -85,18 +86,19 @@ struct OpDescriptor {
 };
 using OpSchema = OpDescriptor;
 
-// Checks `op` against its schema and completes it: unknown parameters and attributes (with the nearest names), missing ones, wrong
-// types; fills defaults and converts attributes to the schema's types. Errors name the op (type, label), argument, expected and got.
+// Checks `op` against its schema and completes it: unknown parameters and attributes (with the nearest names), missing
+// ones, wrong types; fills defaults and converts attributes to the schema's types. Errors name the op (type, label),
+// argument, expected and got.
 void ValidateOpDesc(const OpSchema& schema, OpDesc* op);
 
 // The arguments of one InferMeta call, in the schema's argument order.
 struct BoundArg {
-  std::vector<const MetaTensor*> tensors;   // tensor arguments (and attributes bound to a tensor): empty = absent
-  const Attribute* attribute = nullptr;     // attributes not bound to a tensor
+  std::vector<const MetaTensor*> tensors;  // tensor arguments (and attributes bound to a tensor): empty = absent
+  const Attribute* attribute = nullptr;    // attributes not bound to a tensor
 };
 
-// Runs the op's InferMeta. Returns one entry per output (lists expanded: `list_sizes` tells how many each list output has, in
-// output order). Errors carry the op's name.
+// Runs the op's InferMeta. Returns one entry per output (lists expanded: `list_sizes` tells how many each list output
+// has, in output order). Errors carry the op's name.
 std::vector<std::vector<MetaTensor>> InferMeta(const OpSchema& schema, const std::vector<BoundArg>& args,
                                                std::span<const size_t> output_counts);
 

@@ -13,7 +13,8 @@ namespace wherry {
 // Generated from ops/*.yaml.
 std::span<const OpDescriptor* const> BuiltinOps();
 
-// Thread-safe. Built on first use from BuiltinOps() and the pending list; grows only when a plug-in is loaded; never shrinks.
+// Thread-safe. Built on first use from BuiltinOps() and the pending list; grows only when a plug-in is loaded; never
+// shrinks.
 class SchemaRegistry {
  public:
   static SchemaRegistry& Global();

@@ -19,8 +19,8 @@ size_t CountStmts(mir::SSAGraph& graph) {
   return count;
 }
 
-// Applies a pass to the child graphs of `graph`, innermost first, then to itself. A child is owned by its statement and passes take the
-// owning pointer, so children are reached through the statements.
+// Applies a pass to the child graphs of `graph`, innermost first, then to itself. A child is owned by its statement and
+// passes take the owning pointer, so children are reached through the statements.
 void ApplyToAll(mir::Pass* pass, const std::unique_ptr<mir::SSAGraph>& graph) {
   for (mir::Node* node : graph->nodes()) {
     if (!node->IsStmt()) continue;
@@ -29,19 +29,21 @@ void ApplyToAll(mir::Pass* pass, const std::unique_ptr<mir::SSAGraph>& graph) {
   pass->Apply(graph);
 }
 
-void CheckPromise(const mir::Pass& pass, const mir::SSAGraph::Fingerprint& before, const mir::SSAGraph::Fingerprint& after) {
+void CheckPromise(const mir::Pass& pass, const mir::SSAGraph::Fingerprint& before,
+                  const mir::SSAGraph::Fingerprint& after) {
   if (pass.kind() == mir::Pass::Kind::kDebug) {
     WHERRY_CHECK(before == after, "pass ", pass.name(), " is a DebugPass and changed the graph");
   }
   if (pass.kind() == mir::Pass::Kind::kStmtWise) {
-    WHERRY_CHECK(before.topology == after.topology, "pass ", pass.name(), " is a StmtPass and changed the graph's structure");
+    WHERRY_CHECK(before.topology == after.topology, "pass ", pass.name(),
+                 " is a StmtPass and changed the graph's structure");
   }
 }
 
 }  // namespace
 
-Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places, const KernelPickFactor& kernel_pick_factor,
-                       const std::vector<std::string>& passes) {
+Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places,
+                       const KernelPickFactor& kernel_pick_factor, const std::vector<std::string>& passes) {
   report_ = OptimizeReport();
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Place> places = valid_places.empty() ? std::vector<Place>{Place(NativeTarget())} : valid_places;

@@ -14,8 +14,8 @@
 namespace wherry {
 
 struct OptimizerOptions {
-  // Verify the graph and each kind's promise after every pass. The promise is checked in every build; this adds the invariants.
-  // Default: on in builds without NDEBUG.
+  // Verify the graph and each kind's promise after every pass. The promise is checked in every build; this adds the
+  // invariants. Default: on in builds without NDEBUG.
   bool verify =
 #ifdef NDEBUG
       false;
@@ -35,11 +35,11 @@ class Optimizer {
  public:
   explicit Optimizer(OptimizerOptions options = {}) : options_(std::move(options)) {}
 
-  // The default pipeline when `passes` is empty, exactly the given list otherwise ({"none"}: nothing at all). `valid_places` in order of
-  // preference; empty: the machine's own target with f32. An unknown name is Error(kNotFound) with the nearest names, before anything
-  // runs. Errors say which pass.
-  Program Run(Program&& program, const std::vector<Place>& valid_places, const KernelPickFactor& kernel_pick_factor = {},
-              const std::vector<std::string>& passes = {});
+  // The default pipeline when `passes` is empty, exactly the given list otherwise ({"none"}: nothing at all).
+  // `valid_places` in order of preference; empty: the machine's own target with f32. An unknown name is
+  // Error(kNotFound) with the nearest names, before anything runs. Errors say which pass.
+  Program Run(Program&& program, const std::vector<Place>& valid_places,
+              const KernelPickFactor& kernel_pick_factor = {}, const std::vector<std::string>& passes = {});
   const OptimizeReport& report() const { return report_; }
 
  private:

@@ -5,13 +5,15 @@
 namespace wherry {
 
 KernelPickFactor& KernelPickFactor::Consider(Criterion criterion) {
-  if (std::find(considered_.begin(), considered_.end(), criterion) == considered_.end()) considered_.push_back(criterion);
+  if (std::find(considered_.begin(), considered_.end(), criterion) == considered_.end())
+    considered_.push_back(criterion);
   return *this;
 }
 
 std::vector<KernelPickFactor::Criterion> KernelPickFactor::order() const {
   std::vector<Criterion> all = considered_;
-  for (Criterion criterion : {Criterion::kTarget, Criterion::kPrecision, Criterion::kDataLayout, Criterion::kCost, Criterion::kPriority}) {
+  for (Criterion criterion :
+       {Criterion::kTarget, Criterion::kPrecision, Criterion::kDataLayout, Criterion::kCost, Criterion::kPriority}) {
     if (std::find(all.begin(), all.end(), criterion) == all.end()) all.push_back(criterion);
   }
   return all;

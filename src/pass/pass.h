@@ -1,4 +1,5 @@
-// Pass: one way of making a program better. Derive from the kind that says what it may change; the driver checks that it kept to it.
+// Pass: one way of making a program better. Derive from the kind that says what it may change; the driver checks that
+// it kept to it.
 #pragma once
 
 #include <map>
@@ -35,8 +36,9 @@ class KernelPickFactor {
 struct PassContext {
   KernelPickFactor pick_factor;
   std::shared_ptr<ThreadPool> pool;  // for folding and measuring; null: the calling thread
-  size_t max_folded_bytes = size_t{64} << 20U;  // a constant larger than this, and larger than what it is made from, is not folded
-  std::map<std::string, std::string> options;   // pass-specific, by "pass.option"
+  size_t max_folded_bytes =
+      size_t{64} << 20U;  // a constant larger than this, and larger than what it is made from, is not folded
+  std::map<std::string, std::string> options;  // pass-specific, by "pass.option"
 };
 
 namespace mir {
@@ -77,7 +79,7 @@ class Pass {
 
   const Kind kind_;
   std::string name_;
-  std::set<Target> bound_targets_;     // empty: any
+  std::set<Target> bound_targets_;  // empty: any
   std::set<Target> excluded_targets_;
   std::map<std::string, std::set<Place>> bound_kernels_;
 

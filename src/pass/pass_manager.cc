@@ -12,7 +12,8 @@ namespace wherry {
 
 namespace {
 
-// A pass that was added as an object: uses of it are serialised, each through a stand-in that lives for one optimiser run.
+// A pass that was added as an object: uses of it are serialised, each through a stand-in that lives for one optimiser
+// run.
 struct SharedPass {
   std::unique_ptr<mir::Pass> pass;
   std::mutex mutex;
@@ -49,13 +50,14 @@ struct PassManager::Impl {
 
   bool Taken(const std::string& name) const { return descriptors.count(name) != 0 || objects.count(name) != 0; }
   void AddLocked(const PassDescriptor* descriptor) {
-    WHERRY_ENFORCE(!Taken(descriptor->name), kAlreadyExists, "a pass named '", descriptor->name, "' is already registered");
+    WHERRY_ENFORCE(!Taken(descriptor->name), kAlreadyExists, "a pass named '", descriptor->name,
+                   "' is already registered");
     descriptors[descriptor->name] = descriptor;
   }
   void MergePending() {
     if (!HasPending<PassDescriptor>()) return;
-    TakePending<PassDescriptor>([](const PassDescriptor* descriptor, void* impl) { static_cast<Impl*>(impl)->AddLocked(descriptor); },
-                                this);
+    TakePending<PassDescriptor>(
+        [](const PassDescriptor* descriptor, void* impl) { static_cast<Impl*>(impl)->AddLocked(descriptor); }, this);
   }
 };
 
@@ -83,7 +85,8 @@ std::unique_ptr<mir::Pass> PassManager::Create(const std::string& name) const {
     for (const auto& [known, descriptor] : impl_->descriptors) names.push_back(known);
     for (const auto& [known, object] : impl_->objects) names.push_back(known);
     const std::vector<std::string> near = NearestNames(name, names, 3);
-    Throw(ErrorCode::kNotFound, "there is no pass named ", Quote(name), near.empty() ? "" : "; nearest: ", Join(near, ", "));
+    Throw(ErrorCode::kNotFound, "there is no pass named ", Quote(name),
+          near.empty() ? "" : "; nearest: ", Join(near, ", "));
   }
   const PassDescriptor& descriptor = *it->second;
   std::unique_ptr<mir::Pass> pass(descriptor.create());
@@ -91,7 +94,8 @@ std::unique_ptr<mir::Pass> PassManager::Create(const std::string& name) const {
   pass->BindTargets({descriptor.targets.begin(), descriptor.targets.begin() + descriptor.target_count});
   pass->ExcludeTargets({descriptor.excluded.begin(), descriptor.excluded.begin() + descriptor.excluded_count});
   std::map<std::string, std::set<Place>> kernels;
-  for (size_t i = 0; i < descriptor.kernel_count; ++i) kernels[descriptor.kernels[i].kernel].insert(descriptor.kernels[i].place);
+  for (size_t i = 0; i < descriptor.kernel_count; ++i)
+    kernels[descriptor.kernels[i].kernel].insert(descriptor.kernels[i].place);
   pass->BindKernels(kernels);
   return pass;
 }
@@ -149,8 +153,8 @@ std::string TargetList(const std::set<Target>& targets) {
 
 // Host and the machine's own target are the same thing to a pass.
 bool Meets(Target bound, Target valid) {
-  return bound == Target::kAny || valid == Target::kAny || bound == valid || (bound == Target::kHost && valid == NativeTarget()) ||
-         (bound == NativeTarget() && valid == Target::kHost);
+  return bound == Target::kAny || valid == Target::kAny || bound == valid ||
+         (bound == Target::kHost && valid == NativeTarget()) || (bound == NativeTarget() && valid == Target::kHost);
 }
 
 bool Registered(const std::string& kernel, const Place& place) {
@@ -174,9 +178,11 @@ std::string SkipReason(const mir::Pass& pass, const std::vector<Place>& valid_pl
   for (const Place& place : valid_places) places.push_back(place.DebugString());
   const std::string valid = StrCat("{", Join(places, ", "), "}");
   const auto any_valid = [&valid_places](Target target) {
-    return std::any_of(valid_places.begin(), valid_places.end(), [target](const Place& place) { return Meets(target, place.target()); });
+    return std::any_of(valid_places.begin(), valid_places.end(),
+                       [target](const Place& place) { return Meets(target, place.target()); });
   };
-  if (!pass.bound_targets().empty() && std::none_of(pass.bound_targets().begin(), pass.bound_targets().end(), any_valid)) {
+  if (!pass.bound_targets().empty() &&
+      std::none_of(pass.bound_targets().begin(), pass.bound_targets().end(), any_valid)) {
     return StrCat("its targets ", TargetList(pass.bound_targets()), " do not meet the valid places ", valid);
   }
   if (std::any_of(pass.excluded_targets().begin(), pass.excluded_targets().end(), any_valid)) {

@@ -14,8 +14,8 @@ class PassManager {
  public:
   static PassManager& Global();
 
-  // A new pass of that name with its bindings, or Error(kNotFound) with the nearest names. For a pass added as an object (AddNewPass)
-  // the result shares it, and uses of it are serialised.
+  // A new pass of that name with its bindings, or Error(kNotFound) with the nearest names. For a pass added as an
+  // object (AddNewPass) the result shares it, and uses of it are serialised.
   std::unique_ptr<mir::Pass> Create(const std::string& name) const;
   bool Has(const std::string& name) const;
   std::vector<std::string> Names() const;  // sorted
@@ -23,7 +23,8 @@ class PassManager {
   void Add(const PassDescriptor* descriptor);
   // The sources' spelling: takes ownership of an object. False when the name is taken (the object is deleted).
   bool AddNewPass(const std::string& name, mir::Pass* pass);
-  // Runs every pass added by AddNewPass on a graph, in the order they were added: what the sources' PassManager::Run does.
+  // Runs every pass added by AddNewPass on a graph, in the order they were added: what the sources' PassManager::Run
+  // does.
   void Run(const std::unique_ptr<mir::SSAGraph>& graph);
 
  private:

@@ -4,8 +4,8 @@
 //       .BindTargets({TARGET(kAny)})
 //       .BindKernel("fc");
 //
-// In the tree this is constant data whose address a generated table takes; elsewhere the same line also puts itself on the pending list,
-// and USE_MIR_PASS(fc_fuse_pass) in the program keeps it when it sits in a static library.
+// In the tree this is constant data whose address a generated table takes; elsewhere the same line also puts itself on
+// the pending list, and USE_MIR_PASS(fc_fuse_pass) in the program keeps it when it sits in a static library.
 #pragma once
 
 #include <array>

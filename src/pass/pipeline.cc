@@ -1,5 +1,5 @@
-// The default pipeline: the order in which a program is optimised, each step with the reason for its place. Adding a pass to it is one
-// line here.
+// The default pipeline: the order in which a program is optimised, each step with the reason for its place. Adding a
+// pass to it is one line here.
 #include "pass/optimizer.h"
 
 namespace wherry {
@@ -7,15 +7,15 @@ namespace wherry {
 const std::vector<std::string>& DefaultPipeline() {
   static const std::vector<std::string> kPipeline = {
       // canonicalize: say the same thing in one way only, so that the fusions have few patterns to know.
-      "infer_shapes_pass",              // types first: everything below asks for them
-      "fold_constants_pass",            // shape arithmetic becomes numbers
-      "eliminate_identity_pass",        // dropout, scale by 1, casts to the same type, reshapes to the same shape
-      "eliminate_dead_pass",            // what folding and identities left behind
+      "infer_shapes_pass",        // types first: everything below asks for them
+      "fold_constants_pass",      // shape arithmetic becomes numbers
+      "eliminate_identity_pass",  // dropout, scale by 1, casts to the same type, reshapes to the same shape
+      "eliminate_dead_pass",      // what folding and identities left behind
       // fuse: larger patterns before the smaller ones they contain.
-      "conv_bn_fuse_pass",              // into weights and bias, before the bias becomes an epilogue
-      "fc_fuse_pass",                   // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
-      "epilogue_fuse_pass",             // bias, residual and activation into conv, fc and matmul
-      "fold_constants_pass",            // weights the fusions computed
+      "conv_bn_fuse_pass",    // into weights and bias, before the bias becomes an epilogue
+      "fc_fuse_pass",         // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
+      "epilogue_fuse_pass",   // bias, residual and activation into conv, fc and matmul
+      "fold_constants_pass",  // weights the fusions computed
       "eliminate_dead_pass",
       // place: decide where and how each op runs.
       "infer_shapes_pass",              // fused ops' results
@@ -28,8 +28,8 @@ const std::vector<std::string>& DefaultPipeline() {
       "fold_constants_pass",            // conversions of weights, done once
       "eliminate_dead_pass",
       // memory: nothing may change the structure after this.
-      "inplace_pass",                   // results that may overwrite an argument, and views
-      "memory_optimize_pass",           // arena offsets from lifetimes and sizes
+      "inplace_pass",          // results that may overwrite an argument, and views
+      "memory_optimize_pass",  // arena offsets from lifetimes and sizes
       "argument_type_display_pass",
   };
   return kPipeline;

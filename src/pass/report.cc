@@ -17,7 +17,8 @@ std::string OptimizeReport::DebugString() const {
     out << std::setw(9) << pass.milliseconds << " ms";
     if (pass.changed) {
       out << "  changed";
-      if (pass.stmts_before != pass.stmts_after) out << ", " << pass.stmts_before << " -> " << pass.stmts_after << " ops";
+      if (pass.stmts_before != pass.stmts_after)
+        out << ", " << pass.stmts_before << " -> " << pass.stmts_after << " ops";
     }
     out << "\n";
     for (const std::string& note : pass.notes) out << "    " << note << "\n";

@@ -9,18 +9,18 @@ namespace wherry {
 struct PassReport {
   std::string name;
   bool ran = false;
-  std::string skipped_because;       // when it did not run: "targets {arm} do not meet the valid places {x86/f32/nchw}"
+  std::string skipped_because;  // when it did not run: "targets {arm} do not meet the valid places {x86/f32/nchw}"
   double milliseconds = 0;
-  size_t stmts_before = 0;           // over all graphs
+  size_t stmts_before = 0;  // over all graphs
   size_t stmts_after = 0;
   bool changed = false;
-  std::vector<std::string> notes;    // the pass's own lines
+  std::vector<std::string> notes;  // the pass's own lines
 };
 
 struct OptimizeReport {
   std::vector<PassReport> passes;
   double milliseconds = 0;
-  std::string DebugString() const;   // a table, notes indented below
+  std::string DebugString() const;  // a table, notes indented below
 };
 
 }  // namespace wherry

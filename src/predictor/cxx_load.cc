@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/check.h"
 #include "base/atomic_file.h"
+#include "base/check.h"
 #include "base/mapped_file.h"
 #include "format/wry.h"
 #include "importer/importer.h"
@@ -46,7 +46,8 @@ Program ImportFromConfig(const CxxConfig& config) {
     return ImportModel(std::move(model), Borrow("parameters in memory", config.params_buffer()));
   }
   if (config.reader() != nullptr) {
-    return ImportModel(config.model_path(), [&config](const std::string& name) { return Own(name, config.reader()(name)); });
+    return ImportModel(config.model_path(),
+                       [&config](const std::string& name) { return Own(name, config.reader()(name)); });
   }
   WHERRY_ENFORCE(!config.model_path().empty(), kInvalidArgument, "the config names no model");
   if (!std::filesystem::is_directory(config.model_path())) {
@@ -67,7 +68,8 @@ std::vector<std::string> PassesOf(const CxxConfig& config) {
   return passes;
 }
 
-LoadedModel LoadModel(const CxxConfig& config, std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass) {
+LoadedModel LoadModel(const CxxConfig& config,
+                      std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass) {
   LoadedModel model;
   const std::vector<std::string> passes = PassesOf(config);
   model.program = ImportFromConfig(config);

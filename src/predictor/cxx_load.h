@@ -14,7 +14,8 @@ struct LoadedModel {
 
 // Imports without optimising.
 Program ImportFromConfig(const CxxConfig& config);
-// The passes that a config asks for: its own list, or the default pipeline without the discarded ones. Error(kNotFound) on unknown names.
+// The passes that a config asks for: its own list, or the default pipeline without the discarded ones. Error(kNotFound)
+// on unknown names.
 std::vector<std::string> PassesOf(const CxxConfig& config);
 // Imports, and optimises unless the file already is. `after_pass` is called as OptimizerOptions says.
 LoadedModel LoadModel(const CxxConfig& config,

@@ -10,7 +10,8 @@ std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const CxxConfig& config) 
   LoadedModel model = LoadModel(config);
   origin->report = model.report.passes.empty() ? "" : model.report.DebugString();
   origin->save = [](const Program& program, const std::string& path) { SaveWry(program, path); };
-  return std::make_shared<LightPredictor>(Executable::Build(std::move(model.program), config.watched_values()), std::move(origin), config);
+  return std::make_shared<LightPredictor>(Executable::Build(std::move(model.program), config.watched_values()),
+                                          std::move(origin), config);
 }
 
 }  // namespace wherry

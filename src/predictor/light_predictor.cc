@@ -39,8 +39,8 @@ size_t FindName(const std::vector<ValueInfo>& infos, const std::string& name, co
 
 }  // namespace
 
-LightPredictor::LightPredictor(std::shared_ptr<const Executable> executable, std::shared_ptr<const PredictorOrigin> origin,
-                               const ConfigBase& config)
+LightPredictor::LightPredictor(std::shared_ptr<const Executable> executable,
+                               std::shared_ptr<const PredictorOrigin> origin, const ConfigBase& config)
     : executable_(std::move(executable)),
       origin_(std::move(origin)),
       config_(config),
@@ -63,8 +63,8 @@ LightPredictor::LightPredictor(std::shared_ptr<const Executable> executable, std
 }
 
 std::unique_ptr<Tensor> LightPredictor::GetInput(int i) {
-  WHERRY_ENFORCE(i >= 0 && i < static_cast<int>(inputs_.size()), kOutOfRange, "there is no input ", i, ", the model has ",
-                 inputs_.size());
+  WHERRY_ENFORCE(i >= 0 && i < static_cast<int>(inputs_.size()), kOutOfRange, "there is no input ", i,
+                 ", the model has ", inputs_.size());
   return std::make_unique<Tensor>(inputs_[static_cast<size_t>(i)]);
 }
 
@@ -73,8 +73,8 @@ std::unique_ptr<Tensor> LightPredictor::GetInputByName(const std::string& name) 
 }
 
 std::unique_ptr<const Tensor> LightPredictor::GetOutput(int i) const {
-  WHERRY_ENFORCE(i >= 0 && i < static_cast<int>(outputs_.size()), kOutOfRange, "there is no output ", i, ", the model has ",
-                 outputs_.size());
+  WHERRY_ENFORCE(i >= 0 && i < static_cast<int>(outputs_.size()), kOutOfRange, "there is no output ", i,
+                 ", the model has ", outputs_.size());
   return std::make_unique<const Tensor>(outputs_[static_cast<size_t>(i)]);
 }
 
@@ -117,7 +117,8 @@ void LightPredictor::Trim() {
 }
 
 void LightPredictor::SaveOptimizedModel(const std::string& path) const {
-  WHERRY_ENFORCE(origin_->save != nullptr, kUnsupported, "this predictor was loaded from an optimised model and cannot save one");
+  WHERRY_ENFORCE(origin_->save != nullptr, kUnsupported,
+                 "this predictor was loaded from an optimised model and cannot save one");
   origin_->save(executable_->program(), path);
 }
 

@@ -1,4 +1,5 @@
-// LightPredictor: runs a program that was optimised before. CxxPredictor (cxx_predictor.cc) makes the program and then is one of these.
+// LightPredictor: runs a program that was optimised before. CxxPredictor (cxx_predictor.cc) makes the program and then
+// is one of these.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,8 @@ struct PredictorOrigin {
 class LightPredictor : public PaddlePredictor {
  public:
   // Plans at once when all input dimensions are known.
-  LightPredictor(std::shared_ptr<const Executable> executable, std::shared_ptr<const PredictorOrigin> origin, const ConfigBase& config);
+  LightPredictor(std::shared_ptr<const Executable> executable, std::shared_ptr<const PredictorOrigin> origin,
+                 const ConfigBase& config);
 
   std::unique_ptr<Tensor> GetInput(int i) override;
   std::unique_ptr<Tensor> GetInputByName(const std::string& name) override;

@@ -15,7 +15,8 @@ std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const MobileConfig& confi
     auto file = MappedFile::Open(config.model_path());
     bytes = FileBytes{config.model_path(), {file->data(), file->size()}, file};
   }
-  return std::make_shared<LightPredictor>(Executable::Build(LoadWry(bytes)), std::make_shared<PredictorOrigin>(), config);
+  return std::make_shared<LightPredictor>(Executable::Build(LoadWry(bytes)), std::make_shared<PredictorOrigin>(),
+                                          config);
 }
 
 }  // namespace wherry

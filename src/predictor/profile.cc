@@ -13,7 +13,9 @@ double CountFlops(const StepRecord& step) {
   const double results = static_cast<double>(step.outputs[0].shape.numel());
   const Shape& second = step.inputs[1].shape;
   if (op == "conv2d") {  // per result: the filter's elements of one output channel
-    return second.rank() == 0 || second[0] == 0 ? 0 : 2.0 * results * static_cast<double>(second.numel()) / static_cast<double>(second[0]);
+    return second.rank() == 0 || second[0] == 0
+               ? 0
+               : 2.0 * results * static_cast<double>(second.numel()) / static_cast<double>(second[0]);
   }
   if (op == "matmul" || op == "fused_matmul" || op == "mul" || op == "fc") {
     const double columns = step.outputs[0].shape.rank() == 0 ? 1.0 : static_cast<double>(step.outputs[0].shape.back());

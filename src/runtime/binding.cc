@@ -43,8 +43,8 @@ KernelBinding BindKernel(const KernelProblem& problem, const std::vector<BoundAr
       binding.reason = pick.reason.empty() ? "picked when the model was optimised" : pick.reason;
       return binding;
     }
-    binding.note = StrCat("the picked kernel ", pick.provider, ":", schema.kernel, pick.variant.empty() ? "" : ":" + pick.variant,
-                          " cannot be used: ", support.reason);
+    binding.note = StrCat("the picked kernel ", pick.provider, ":", schema.kernel,
+                          pick.variant.empty() ? "" : ":" + pick.variant, " cannot be used: ", support.reason);
   }
   if (std::string_view(schema.name) == "io_copy") return binding;  // the device contexts do it
   const DataType dtype = KernelDataType(schema, args);

@@ -11,9 +11,10 @@
 namespace wherry {
 
 struct KernelBinding {
-  const Kernel* kernel = nullptr;  // null: decided at run time (the type is not known yet), or executed by the runtime itself
+  const Kernel* kernel =
+      nullptr;  // null: decided at run time (the type is not known yet), or executed by the runtime itself
   std::string reason;
-  std::string note;                // why the pick was not honoured; empty when it was
+  std::string note;  // why the pick was not honoured; empty when it was
 };
 
 // `args` are what the problem was made of. Error(kUnsupported) when there is no kernel.

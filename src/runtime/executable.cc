@@ -18,7 +18,8 @@ std::string Instruction::name() const {
   return desc->Type();
 }
 
-std::shared_ptr<const PackedWeight> PackCache::Get(const Kernel& kernel, const DenseTensor& weight, const std::string& format) {
+std::shared_ptr<const PackedWeight> PackCache::Get(const Kernel& kernel, const DenseTensor& weight,
+                                                   const std::string& format) {
   const auto key = std::make_pair(weight.raw_data(), StrCat(weight.meta().DebugString(), " ", format));
   const std::lock_guard<std::mutex> lock(mutex_);
   auto& entry = entries_[key];
@@ -35,7 +36,8 @@ namespace {
 // Turns one block's names into slots and binds its kernels.
 class BlockCompiler {
  public:
-  BlockCompiler(const Program& program, const Block& block, std::vector<std::string>* problems, std::vector<std::string>* notes)
+  BlockCompiler(const Program& program, const Block& block, std::vector<std::string>* problems,
+                std::vector<std::string>* notes)
       : program_(program), block_(block), problems_(problems), notes_(notes) {}
 
   CompiledBlock Run(const std::vector<std::string>& watched) {
@@ -44,7 +46,8 @@ class BlockCompiler {
     for (const std::string& name : block_.outputs) compiled_.outputs.push_back(Slot(name));
     compiled_.output_names = block_.output_names.empty() ? block_.outputs : block_.output_names;
     for (const auto& [name, source] : block_.aliases) {
-      if (slots_.count(name) != 0 && slots_.count(source) != 0) compiled_.slots[slots_[name]].alias = static_cast<int>(slots_[source]);
+      if (slots_.count(name) != 0 && slots_.count(source) != 0)
+        compiled_.slots[slots_[name]].alias = static_cast<int>(slots_[source]);
     }
     for (const std::string& name : watched) {
       if (slots_.count(name) != 0) compiled_.watched.push_back(static_cast<int>(slots_[name]));
@@ -90,7 +93,8 @@ class BlockCompiler {
         arg.slots.push_back(Slot(name));
         bound[i].tensors.push_back(TypeOf(name));
       }
-      if (!names.empty() && std::all_of(names.begin(), names.end(), [this](const std::string& n) { return program_.weights.count(n) != 0; })) {
+      if (!names.empty() && std::all_of(names.begin(), names.end(),
+                                        [this](const std::string& n) { return program_.weights.count(n) != 0; })) {
         instruction.constants.push_back(static_cast<int8_t>(i));
       }
       const auto attribute = op.attrs().find(schema.args[i].name);
@@ -151,11 +155,12 @@ std::shared_ptr<const Executable> Executable::Build(Program&& program, const std
   executable->program_ = std::move(program);
   std::vector<std::string> problems;
   for (size_t i = 0; i < executable->program_.blocks.size(); ++i) {
-    executable->blocks_.push_back(BlockCompiler(executable->program_, executable->program_.blocks[i], &problems, &executable->notes_)
-                                      .Run(i == 0 ? watched : std::vector<std::string>()));
+    executable->blocks_.push_back(
+        BlockCompiler(executable->program_, executable->program_.blocks[i], &problems, &executable->notes_)
+            .Run(i == 0 ? watched : std::vector<std::string>()));
   }
-  WHERRY_ENFORCE(problems.empty(), kUnsupported, problems.size(), " op", problems.size() == 1 ? "" : "s", " cannot run here: ",
-                 Join(problems, "; "));
+  WHERRY_ENFORCE(problems.empty(), kUnsupported, problems.size(), " op", problems.size() == 1 ? "" : "s",
+                 " cannot run here: ", Join(problems, "; "));
   for (const auto& [name, tensor] : executable->program_.weights) executable->weight_bytes_ += tensor.nbytes();
   return executable;
 }
@@ -169,7 +174,8 @@ MetaTensor Executable::OutputType(size_t i) const {
   const Block& block = program_.main();
   const std::string& name = block.outputs[i];
   if (const auto type = block.values.find(name); type != block.values.end()) return type->second;
-  if (const auto weight = program_.weights.find(name); weight != program_.weights.end()) return MetaTensor(weight->second.meta());
+  if (const auto weight = program_.weights.find(name); weight != program_.weights.end())
+    return MetaTensor(weight->second.meta());
   return MetaTensor::UnknownRank(DataType::kUndefined);
 }
 

@@ -1,4 +1,5 @@
-// Executable: a program made ready to run: slots for values, instructions with their kernels. Shared by all clones of a predictor.
+// Executable: a program made ready to run: slots for values, instructions with their kernels. Shared by all clones of a
+// predictor.
 #pragma once
 
 #include <atomic>
@@ -55,15 +56,17 @@ class PackCache {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::pair<const void*, std::string>, std::shared_ptr<const PackedWeight>> entries_;  // address; meta and format
+  std::map<std::pair<const void*, std::string>, std::shared_ptr<const PackedWeight>>
+      entries_;  // address; meta and format
   std::atomic<size_t> bytes_{0};
 };
 
 // Immutable but for the pack cache; thread-safe.
 class Executable {
  public:
-  // Takes the program, infers it where types are missing, and binds a kernel to every op: the pick's, where there is one that is still
-  // registered and willing, else the best by kernel/'s static rule. Every op without a kernel is reported in one Error(kUnsupported).
+  // Takes the program, infers it where types are missing, and binds a kernel to every op: the pick's, where there is
+  // one that is still registered and willing, else the best by kernel/'s static rule. Every op without a kernel is
+  // reported in one Error(kUnsupported).
   static std::shared_ptr<const Executable> Build(Program&& program, const std::vector<std::string>& watched = {});
 
   const Program& program() const { return program_; }

@@ -65,8 +65,8 @@ class Planner {
     }
   }
 
-  // The layout of a result, given its kernel's: an image lies as the kernel says; a kernel for any layout keeps its argument's, but for
-  // the op whose result's layout InferMeta knows.
+  // The layout of a result, given its kernel's: an image lies as the kernel says; a kernel for any layout keeps its
+  // argument's, but for the op whose result's layout InferMeta knows.
   DataLayout ResultLayout(const Instruction& instruction, const MetaTensor& result) const {
     if (result.rank() < 3) return DataLayout::kNCHW;
     const DataLayout kernel = instruction.kernel == nullptr ? DataLayout::kAny : instruction.kernel->key.layout();
@@ -87,7 +87,8 @@ class Planner {
     Target target = instruction.kernel == nullptr ? Target::kHost : instruction.kernel->key.target();
     PlannedCall& call = plan_->calls.emplace_back(&devices_->Get(target).implementation());
     call.kernel = instruction.kernel;
-    bool known = !schema.Has(kTraitControlFlow) && !schema.Has(kTraitDynamicOutput) && (instruction.kernel != nullptr || io_copy);
+    bool known = !schema.Has(kTraitControlFlow) && !schema.Has(kTraitDynamicOutput) &&
+                 (instruction.kernel != nullptr || io_copy);
     if (known) {
       std::vector<BoundArg> bound;
       Bind(instruction, &bound);
@@ -136,11 +137,13 @@ class Planner {
     const auto slots = static_cast<int>(block_.slots.size());
     std::vector<int> root(Index(slots));
     for (int slot = 0; slot < slots; ++slot) root[Index(slot)] = Root(slot);
-    // What the user sees keeps memory of its own; one such value per shared piece of memory, further ones are copied at the end.
+    // What the user sees keeps memory of its own; one such value per shared piece of memory, further ones are copied at
+    // the end.
     std::vector<int> seen = block_.outputs;
     seen.insert(seen.end(), block_.watched.begin(), block_.watched.end());
     for (int slot : seen) {
-      if (plan_->residence[Index(slot)] == Residence::kArena) plan_->residence[Index(root[Index(slot)])] = Residence::kOwn;
+      if (plan_->residence[Index(slot)] == Residence::kArena)
+        plan_->residence[Index(root[Index(slot)])] = Residence::kOwn;
     }
     std::vector<Lifetime> lifetimes(Index(slots));
     std::vector<int> first(Index(slots), -1);
@@ -188,7 +191,8 @@ class Planner {
         context.EmplaceBackAttr(&plan_->tensors[Index(arg.slots[0])], schema.args[static_cast<size_t>(param)].type);
         call->refresh = true;
       } else {
-        WHERRY_CHECK(arg.attribute != nullptr, schema.name, ": attribute ", schema.args[static_cast<size_t>(param)].name, " is not bound");
+        WHERRY_CHECK(arg.attribute != nullptr, schema.name, ": attribute ",
+                     schema.args[static_cast<size_t>(param)].name, " is not bound");
         context.EmplaceBackAttr(*arg.attribute);
       }
     }
@@ -215,7 +219,8 @@ class Planner {
     std::vector<std::shared_ptr<const PackedWeight>> packed;
     for (const PackRequest& request : kernel_plan->packs) {
       const DenseTensor* weight = context.Input(static_cast<size_t>(request.input));
-      WHERRY_CHECK(weight != nullptr && weight->has_data(), "kernel ", call->kernel->id(), " wants to pack an argument that is no weight");
+      WHERRY_CHECK(weight != nullptr && weight->has_data(), "kernel ", call->kernel->id(),
+                   " wants to pack an argument that is no weight");
       packed.push_back(executable_.packs().Get(*call->kernel, *weight, request.format));
     }
     context.SetPlan(std::move(kernel_plan), std::move(packed));
@@ -230,8 +235,8 @@ class Planner {
 
 }  // namespace
 
-std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block, std::span<const TensorMeta> inputs,
-                                    DeviceSet* devices) {
+std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block,
+                                    std::span<const TensorMeta> inputs, DeviceSet* devices) {
   return Planner(executable, block, devices).Run(inputs);
 }
 

@@ -1,5 +1,5 @@
-// ShapePlan: one block worked out for one set of input types and shapes: the type of every value that can be known, where it lives in
-// the arena, and every kernel call ready to go.
+// ShapePlan: one block worked out for one set of input types and shapes: the type of every value that can be known,
+// where it lives in the arena, and every kernel call ready to go.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,12 @@ namespace wherry {
 
 // How a value's memory is provided.
 enum class Residence : uint8_t {
-  kInput,     // the caller's tensor
+  kInput,  // the caller's tensor
   kWeight,
-  kArena,     // at an offset of the session's arena
-  kOwn,       // a buffer of its own: outputs, watched values, what a kernel writes on a device
-  kAlias,     // another slot's memory
-  kRunTime,   // allocated when its op runs: its shape is not known before, or it is a copy between devices
+  kArena,    // at an offset of the session's arena
+  kOwn,      // a buffer of its own: outputs, watched values, what a kernel writes on a device
+  kAlias,    // another slot's memory
+  kRunTime,  // allocated when its op runs: its shape is not known before, or it is a copy between devices
 };
 
 struct PlannedCall {
@@ -36,19 +36,19 @@ struct ShapePlan {
   std::vector<TensorMeta> input_metas;  // what it was made for
   std::vector<DenseTensor> tensors;     // by slot
   std::vector<Residence> residence;
-  std::vector<Target> targets;          // whose memory the value lies in
-  std::vector<size_t> arena_offset;     // kArena
-  std::vector<int> alias_root;          // kAlias: the slot that owns the memory
+  std::vector<Target> targets;       // whose memory the value lies in
+  std::vector<size_t> arena_offset;  // kArena
+  std::vector<int> alias_root;       // kAlias: the slot that owns the memory
   size_t arena_bytes = 0;
-  size_t own_bytes = 0;                 // of kOwn
+  size_t own_bytes = 0;  // of kOwn
   size_t scratch_bytes = 0;
-  std::vector<PlannedCall> calls;       // one per instruction
+  std::vector<PlannedCall> calls;  // one per instruction
   bool has_run_time_values = false;
 };
 
-// Infers, plans and packs. Errors name the op. `inputs` have one entry per input of the block; their small integer values are not looked
-// at, since a plan is kept for other values of the same shape.
-std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block, std::span<const TensorMeta> inputs,
-                                    DeviceSet* devices);
+// Infers, plans and packs. Errors name the op. `inputs` have one entry per input of the block; their small integer
+// values are not looked at, since a plan is kept for other values of the same shape.
+std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block,
+                                    std::span<const TensorMeta> inputs, DeviceSet* devices);
 
 }  // namespace wherry

@@ -63,22 +63,23 @@ Session::BlockState* Session::StateOf(int block) {
 
 void Session::CheckInputs(const std::vector<const DenseTensor*>& inputs) const {
   const Program& program = executable_->program();
-  WHERRY_ENFORCE(inputs.size() == program.main().inputs.size(), kInvalidArgument, "the model has ", program.main().inputs.size(),
-                 " inputs, got ", inputs.size());
+  WHERRY_ENFORCE(inputs.size() == program.main().inputs.size(), kInvalidArgument, "the model has ",
+                 program.main().inputs.size(), " inputs, got ", inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const MetaTensor& declared = executable_->InputType(i);
     const std::string& name = program.main().inputs[i];
     WHERRY_ENFORCE(inputs[i] != nullptr && inputs[i]->has_data(), kInvalidArgument, "input '", name, "' has no data");
     const TensorMeta& given = inputs[i]->meta();
-    WHERRY_ENFORCE(given.dtype == declared.dtype || declared.dtype == DataType::kUndefined, kInvalidArgument, "input '", name, "' is ",
-                   ToString(given.dtype), ", expected ", ToString(declared.dtype));
+    WHERRY_ENFORCE(given.dtype == declared.dtype || declared.dtype == DataType::kUndefined, kInvalidArgument, "input '",
+                   name, "' is ", ToString(given.dtype), ", expected ", ToString(declared.dtype));
     if (!declared.rank_known) continue;
     bool fits = given.shape.rank() == declared.rank();
     for (int d = 0; fits && d < given.shape.rank(); ++d) {
       const Dim& dim = declared.dims[Index(d)];
       fits = !dim.known() || dim.value() == given.shape[d];
     }
-    WHERRY_ENFORCE(fits, kInvalidArgument, "input '", name, "' is ", given.DebugString(), ", expected ", declared.DebugString());
+    WHERRY_ENFORCE(fits, kInvalidArgument, "input '", name, "' is ", given.DebugString(), ", expected ",
+                   declared.DebugString());
   }
 }
 
@@ -144,7 +145,8 @@ void Session::Prepare(const std::vector<TensorMeta>& inputs) {
 }
 
 // An output's memory is the caller's tensor where only the caller's slot holds it: it is lent to the plan for the run.
-void Session::LendOutputs(const CompiledBlock& block, ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs) {
+void Session::LendOutputs(const CompiledBlock& block, ShapePlan* plan,
+                          const std::vector<std::shared_ptr<DenseTensor>>& outputs) {
   for (size_t i = 0; i < block.outputs.size(); ++i) {
     DenseTensor& tensor = plan->tensors[RootOf(*plan, block.outputs[i])];
     if (plan->residence[RootOf(*plan, block.outputs[i])] != Residence::kOwn || tensor.has_data()) continue;
@@ -156,7 +158,8 @@ void Session::LendOutputs(const CompiledBlock& block, ShapePlan* plan, const std
   }
 }
 
-void Session::CollectOutputs(const CompiledBlock& block, ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs) {
+void Session::CollectOutputs(const CompiledBlock& block, ShapePlan* plan,
+                             std::vector<std::shared_ptr<DenseTensor>>* outputs) {
   for (size_t i = 0; i < block.outputs.size(); ++i) {
     const size_t root = RootOf(*plan, block.outputs[i]);
     const DenseTensor& value = plan->tensors[Index(block.outputs[i])];
@@ -225,9 +228,10 @@ void Session::RunBlock(const CompiledBlock& block, ShapePlan* plan) {
     }
     if (profiling_) {
       const Instruction& instruction = block.instructions[i];
-      if (call.kernel != nullptr && !IsHostMemory(call.kernel->key.target())) devices_.Get(call.kernel->key.target()).Synchronize();
-      steps_.push_back(StepRecord{&instruction, call.kernel, MetasOf(*plan, ArgSlots(instruction)), MetasOf(*plan, instruction.outputs),
-                                  begin - start, Now() - begin});
+      if (call.kernel != nullptr && !IsHostMemory(call.kernel->key.target()))
+        devices_.Get(call.kernel->key.target()).Synchronize();
+      steps_.push_back(StepRecord{&instruction, call.kernel, MetasOf(*plan, ArgSlots(instruction)),
+                                  MetasOf(*plan, instruction.outputs), begin - start, Now() - begin});
     }
   }
 }
@@ -274,12 +278,14 @@ void Session::RunAtRunTime(const Instruction& instruction, ShapePlan* plan) {
   std::vector<CallArg> args(instruction.args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     for (int slot : instruction.args[i].slots) args[i].tensors.push_back(&plan->tensors[Index(slot)]);
-    if (args[i].tensors.empty() && instruction.args[i].attribute != nullptr) args[i].attribute = *instruction.args[i].attribute;
+    if (args[i].tensors.empty() && instruction.args[i].attribute != nullptr)
+      args[i].attribute = *instruction.args[i].attribute;
   }
   InvokeOptions options;
   for (const std::vector<int>& slots : instruction.outputs) options.output_counts.push_back(slots.size());
   options.kernel = instruction.kernel;
-  const Target target = instruction.kernel == nullptr ? plan->targets[Index(instruction.outputs.at(0).at(0))] : instruction.kernel->key.target();
+  const Target target = instruction.kernel == nullptr ? plan->targets[Index(instruction.outputs.at(0).at(0))]
+                                                      : instruction.kernel->key.target();
   auto results = InvokeOp(*instruction.schema, args, &devices_.Get(target), options);
   for (size_t i = 0; i < results.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {

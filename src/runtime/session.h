@@ -1,4 +1,5 @@
-// Session: runs an Executable: its own activations, plans for the shapes it met, devices and threads. One thread at a time.
+// Session: runs an Executable: its own activations, plans for the shapes it met, devices and threads. One thread at a
+// time.
 #pragma once
 
 #include <atomic>
@@ -31,14 +32,15 @@ class Session {
 
   // Plans (and packs) for these input types without running, so that the first run is like any other.
   void Prepare(const std::vector<TensorMeta>& inputs);
-  // Runs. `inputs` are host tensors, one per input, of the declared type and rank (else Error(kInvalidArgument) naming the input); their
-  // data must stay until Run returns. `outputs` get one tensor each, host memory, plain layout. A tensor that is passed in and solely
-  // owned by the caller's slot is written over when it fits; one that others hold is left alone and replaced. Allocates nothing when the
-  // shapes were planned and the outputs fit.
+  // Runs. `inputs` are host tensors, one per input, of the declared type and rank (else Error(kInvalidArgument) naming
+  // the input); their data must stay until Run returns. `outputs` get one tensor each, host memory, plain layout. A
+  // tensor that is passed in and solely owned by the caller's slot is written over when it fits; one that others hold
+  // is left alone and replaced. Allocates nothing when the shapes were planned and the outputs fit.
   void Run(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   // May be called from another thread: the run in progress ends with Error(kCancelled) before its next op.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
-  // The value of a watched slot or any value that still has memory of its own after the last run; null when there is none.
+  // The value of a watched slot or any value that still has memory of its own after the last run; null when there is
+  // none.
   std::shared_ptr<DenseTensor> Value(const std::string& name) const;
 
   void Trim();
@@ -52,7 +54,8 @@ class Session {
 
   ShapePlan* FindPlan(BlockState* state, const CompiledBlock& block, std::span<const TensorMeta> inputs);
   void BindMemory(BlockState* state, ShapePlan* plan);
-  void LendOutputs(const CompiledBlock& block, ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs);
+  void LendOutputs(const CompiledBlock& block, ShapePlan* plan,
+                   const std::vector<std::shared_ptr<DenseTensor>>& outputs);
   void CollectOutputs(const CompiledBlock& block, ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   void RunBlock(const CompiledBlock& block, ShapePlan* plan);
   void RunAtRunTime(const Instruction& instruction, ShapePlan* plan);

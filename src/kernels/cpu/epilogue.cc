@@ -29,7 +29,7 @@ struct AddRow {
   HWY_INLINE FloatVec Tail(FloatVec v, int64_t col, int64_t n) const { return hn::Add(v, LoadN(data + col, n)); }
 };
 
-template <ActivationKind kKind>
+template <ActKind kKind>
 struct ActivateRow {
   FloatVec a, b;
   HWY_INLINE FloatVec operator()(FloatVec v, int64_t) const { return Activate<kKind>(v, a, b); }
@@ -48,7 +48,7 @@ struct ActivationRow {
   const float* in;
   float* out;
   int64_t cols;
-  template <ActivationKind kKind>
+  template <ActKind kKind>
   HWY_INLINE void Run() const {
     RunRow(ActivateRow<kKind>{Set(activation.a), Set(activation.b)}, in, out, cols);
   }
@@ -67,7 +67,7 @@ void ApplyEpilogueImpl(const Epilogue& epilogue, const float* tile, int64_t tile
       const float* in = tile + r * tile_stride + c0;
       float* const row_out = out + r * out_stride + c0;
       if (count == 0) {
-        RunRow(ActivateRow<ActivationKind::kNone>{Zero(), Zero()}, in, row_out, n);
+        RunRow(ActivateRow<ActKind::kIdentity>{Zero(), Zero()}, in, row_out, n);
       }
       for (int i = 0; i < count; ++i) {
         const EpilogueStep& step = epilogue.step(i);
@@ -121,7 +121,7 @@ Epilogue& Epilogue::Add(const float* operand, int64_t row_stride) {
 }
 
 Epilogue& Epilogue::Activate(Activation activation) {
-  if (activation.kind == ActivationKind::kNone) return *this;
+  if (activation.kind == ActKind::kIdentity) return *this;
   EpilogueStep step;
   step.kind = EpilogueStep::Kind::kActivation;
   step.activation = activation;
@@ -156,11 +156,11 @@ void Epilogue::Classify() {
   }
   if (next + 1 != count_ || step(next).kind != Kind::kActivation) return;
   const Activation& activation = step(next).activation;
-  if (activation.kind == ActivationKind::kRelu || activation.kind == ActivationKind::kClip) {
-    lo_ = activation.kind == ActivationKind::kRelu ? 0.0f : activation.a;
-    hi_ = activation.kind == ActivationKind::kRelu ? kInf : activation.b;
+  if (activation.kind == ActKind::kRelu || activation.kind == ActKind::kClip) {
+    lo_ = activation.kind == ActKind::kRelu ? 0.0f : activation.a;
+    hi_ = activation.kind == ActKind::kRelu ? kInf : activation.b;
     form_ = has_add ? EpilogueForm::kBiasAddClip : EpilogueForm::kBiasClip;
-  } else if (activation.kind == ActivationKind::kHardSwish && !has_add) {
+  } else if (activation.kind == ActKind::kHardSwish && !has_add) {
     form_ = EpilogueForm::kBiasHardSwish;
   }
 }

@@ -1,4 +1,4 @@
-// What a matmul, fully connected or convolution kernel does to an accumulator before it is stored: at most four steps,
+// What a matmul, fully connected or convolution kernel does to an accumulator before it is stored: at most six steps,
 // applied in the order in which they were added.
 //
 // "Column" is the output channel and "row" everything else (a GEMM row, an NHWC pixel). Common sequences have a form of
@@ -36,12 +36,12 @@ enum class EpilogueForm : uint8_t {
 // output itself (same address, same stride): every kernel reads an element of it before it stores that element.
 class Epilogue {
  public:
-  static constexpr int kMaxSteps = 4;
+  static constexpr int kMaxSteps = ::wherry::Epilogue::kMaxSteps;
 
   Epilogue& Scale(const float* per_column);
   Epilogue& Bias(const float* per_column);
   Epilogue& Add(const float* operand, int64_t row_stride);
-  Epilogue& Activate(Activation activation);  // kNone adds no step
+  Epilogue& Activate(Activation activation);  // kIdentity adds no step
 
   int count() const { return count_; }
   const EpilogueStep& step(int i) const { return steps_[static_cast<size_t>(i)]; }

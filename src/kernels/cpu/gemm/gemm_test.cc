@@ -110,7 +110,7 @@ TEST(Gemm, NonFiniteValuesReachOnlyTheirRowsAndColumns) {
   std::vector<float> c(static_cast<size_t>(m * n));
   Epilogue relu;
   const std::vector<float> bias(static_cast<size_t>(n), 0.5f);
-  relu.Bias(bias.data()).Activate({ActivationKind::kRelu});
+  relu.Bias(bias.data()).Activate({ActKind::kRelu});
   ForEachIsa([&] {
     GemmPacked({a.data(), k, 1}, packed.data(), c.data(), n, m, n, k, relu, nullptr);
     for (int64_t i = 0; i < m; ++i) {
@@ -139,17 +139,17 @@ TEST(Gemm, Epilogues) {
   std::vector<float> packed(static_cast<size_t>(PackedFloats(k, n)));
   PackB({b.data(), n, 1}, k, n, packed.data(), nullptr);
   const std::vector<double> product = Reference({a.data(), k, 1}, {b.data(), n, 1}, m, n, k);
-  const Activation relu{ActivationKind::kRelu};
-  const Activation clip{ActivationKind::kClip, -0.4f, 0.6f};
+  const Activation relu{ActKind::kRelu};
+  const Activation clip{ActKind::kClip, -0.4f, 0.6f};
   std::vector<Epilogue> epilogues(11);
   epilogues[1].Bias(bias.data());
   epilogues[2].Bias(bias.data()).Activate(relu);
   epilogues[3].Bias(bias.data()).Activate(clip);
   epilogues[4].Bias(bias.data()).Add(residual.data(), n + 5);
   epilogues[5].Bias(bias.data()).Add(residual.data(), n + 5).Activate(relu);
-  epilogues[6].Bias(bias.data()).Activate({ActivationKind::kHardSwish});
-  epilogues[7].Scale(scale.data()).Bias(bias.data()).Activate({ActivationKind::kTanh}).Add(residual.data(), n + 5);
-  epilogues[8].Activate({ActivationKind::kGelu});
+  epilogues[6].Bias(bias.data()).Activate({ActKind::kHardSwish});
+  epilogues[7].Scale(scale.data()).Bias(bias.data()).Activate({ActKind::kTanh}).Add(residual.data(), n + 5);
+  epilogues[8].Activate({ActKind::kGelu});
   epilogues[9].Bias(bias.data()).Activate(relu).Add(residual.data(), n + 5);
   epilogues[10].Add(residual.data(), n + 5);
   ThreadPool two(2);
@@ -169,11 +169,11 @@ TEST(Gemm, Epilogues) {
               case EpilogueStep::Kind::kAdd: want += residual[static_cast<size_t>(i * (n + 5) + j)]; break;
               case EpilogueStep::Kind::kActivation:
                 switch (step.activation.kind) {
-                  case ActivationKind::kRelu: want = std::fmax(0.0, want); break;
-                  case ActivationKind::kClip: want = std::fmin(0.6f, std::fmax(-0.4f, want)); break;
-                  case ActivationKind::kHardSwish: want *= std::fmin(1.0, std::fmax(0.0, want / 6 + 0.5)); break;
-                  case ActivationKind::kTanh: want = std::tanh(want); break;
-                  case ActivationKind::kGelu: want *= 0.5 * (1.0 + std::erf(want / std::sqrt(2.0))); break;
+                  case ActKind::kRelu: want = std::fmax(0.0, want); break;
+                  case ActKind::kClip: want = std::fmin(0.6f, std::fmax(-0.4f, want)); break;
+                  case ActKind::kHardSwish: want *= std::fmin(1.0, std::fmax(0.0, want / 6 + 0.5)); break;
+                  case ActKind::kTanh: want = std::tanh(want); break;
+                  case ActKind::kGelu: want *= 0.5 * (1.0 + std::erf(want / std::sqrt(2.0))); break;
                   default: FAIL() << "not covered";
                 }
             }

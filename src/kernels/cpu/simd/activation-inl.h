@@ -25,10 +25,28 @@ HWY_INLINE FloatVec ExpM1Negative(FloatVec x) {
   return hn::IfThenElse(hn::Lt(x, Set(-0.35f)), hn::Sub(Exp(x), Set(1.0f)), near);
 }
 
+// log(1 + e^x).
+HWY_INLINE FloatVec Softplus(FloatVec x) {
+  // max(x, 0) + log(1 + e), e = e^-|x|. The sum 1 + e loses the low bits of e; the quotient brings them back.
+  const FloatVec one = Set(1.0f);
+  const FloatVec e = Exp(hn::Neg(hn::Abs(x)));
+  const FloatVec sum = hn::Add(one, e);
+  const FloatVec lost = hn::Sub(sum, one);
+  const FloatVec log = hn::IfThenElse(hn::Eq(lost, Zero()), e, hn::Mul(Log(sum), hn::Div(e, lost)));
+  return hn::Add(hn::Max(Zero(), x), log);
+}
+
+// x tanh(log(1 + e^x)) = x (n^2 + 2 n) / (n^2 + 2 n + 2) with n = e^x; from 20 on it is x.
+HWY_INLINE FloatVec Mish(FloatVec x) {
+  const FloatVec n = Exp(hn::Min(Set(20.0f), x));
+  const FloatVec numerator = hn::Mul(n, hn::Add(n, Set(2.0f)));
+  return hn::Mul(x, hn::Div(numerator, hn::Add(numerator, Set(2.0f))));
+}
+
 // One activation. `kKind` is a template argument so that loops over a tile choose once, outside.
-template <ActivationKind kKind>
+template <ActKind kKind>
 HWY_INLINE FloatVec Activate(FloatVec v, FloatVec a, FloatVec b) {
-  using K = ActivationKind;
+  using K = ActKind;
   if constexpr (kKind == K::kRelu) {
     return hn::Max(Zero(), v);
   } else if constexpr (kKind == K::kClip) {
@@ -54,17 +72,39 @@ HWY_INLINE FloatVec Activate(FloatVec v, FloatVec a, FloatVec b) {
     return hn::Mul(v, Sigmoid(hn::Mul(v, cubic)));
   } else if constexpr (kKind == K::kElu) {
     return hn::IfThenElse(hn::Lt(v, Zero()), hn::Mul(a, ExpM1Negative(v)), v);
+  } else if constexpr (kKind == K::kExp) {
+    return Exp(v);
+  } else if constexpr (kKind == K::kSqrt) {
+    return hn::Sqrt(v);
+  } else if constexpr (kKind == K::kAbs) {
+    return hn::Abs(v);
+  } else if constexpr (kKind == K::kSoftplus) {
+    const FloatVec scaled = hn::Mul(a, v);
+    return hn::IfThenElse(hn::Gt(scaled, b), v, hn::Div(Softplus(scaled), a));
+  } else if constexpr (kKind == K::kMish) {
+    return Mish(v);
+  } else if constexpr (kKind == K::kErf) {
+    return Erf(v);
+  } else if constexpr (kKind == K::kSquare) {
+    return hn::Mul(v, v);
+  } else if constexpr (kKind == K::kReciprocal) {
+    return hn::Div(Set(1.0f), v);
+  } else if constexpr (kKind == K::kNeg) {
+    return hn::Neg(v);
+  } else if constexpr (kKind == K::kLog) {
+    return Log(v);
   } else {
+    static_assert(kKind == K::kIdentity);
     return v;
   }
 }
 
 // Calls body.template Run<kind>(): the one switch over the kinds.
 template <class Body>
-HWY_INLINE void WithActivation(ActivationKind kind, const Body& body) {
-  using K = ActivationKind;
+HWY_INLINE void WithActivation(ActKind kind, const Body& body) {
+  using K = ActKind;
   switch (kind) {
-    case K::kNone: return body.template Run<K::kNone>();
+    case K::kIdentity: return body.template Run<K::kIdentity>();
     case K::kRelu: return body.template Run<K::kRelu>();
     case K::kClip: return body.template Run<K::kClip>();
     case K::kLeakyRelu: return body.template Run<K::kLeakyRelu>();
@@ -76,6 +116,16 @@ HWY_INLINE void WithActivation(ActivationKind kind, const Body& body) {
     case K::kGelu: return body.template Run<K::kGelu>();
     case K::kGeluTanh: return body.template Run<K::kGeluTanh>();
     case K::kElu: return body.template Run<K::kElu>();
+    case K::kExp: return body.template Run<K::kExp>();
+    case K::kSqrt: return body.template Run<K::kSqrt>();
+    case K::kAbs: return body.template Run<K::kAbs>();
+    case K::kSoftplus: return body.template Run<K::kSoftplus>();
+    case K::kMish: return body.template Run<K::kMish>();
+    case K::kErf: return body.template Run<K::kErf>();
+    case K::kSquare: return body.template Run<K::kSquare>();
+    case K::kReciprocal: return body.template Run<K::kReciprocal>();
+    case K::kNeg: return body.template Run<K::kNeg>();
+    case K::kLog: return body.template Run<K::kLog>();
   }
 }
 

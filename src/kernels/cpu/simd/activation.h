@@ -1,27 +1,14 @@
-// The activations that the CPU kernels can apply, and their parameters.
+// An activation and its parameters, as the CPU kernels take them.
 #pragma once
 
-#include <cstdint>
+#include "op/epilogue.h"
 
 namespace wherry::cpu {
 
-enum class ActivationKind : uint8_t {
-  kNone,
-  kRelu,
-  kClip,       // min(max(x, a), b)
-  kLeakyRelu,  // x < 0 ? a x : x
-  kSigmoid,
-  kTanh,
-  kHardSigmoid,  // min(max(a x + b, 0), 1)
-  kHardSwish,    // x min(max(x / 6 + 1/2, 0), 1)
-  kSwish,        // x sigmoid(a x); a = 1 is SiLU
-  kGelu,         // x (1 + erf(x / sqrt 2)) / 2
-  kGeluTanh,     // the tanh approximation
-  kElu,          // x < 0 ? a (e^x - 1) : x
-};
+using ActivationKind = ActKind;
 
 struct Activation {
-  ActivationKind kind = ActivationKind::kNone;
+  ActKind kind = ActKind::kIdentity;
   float a = 0.0f;
   float b = 0.0f;
 };

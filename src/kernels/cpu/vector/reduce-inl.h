@@ -18,25 +18,37 @@ HWY_INLINE FloatVec MinNan(FloatVec a, FloatVec b) { return hn::IfThenElse(hn::I
 struct SumOp {
   static constexpr float kIdentity = 0.0f;
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Add(a, b); }
-  HWY_INLINE float Scalar(float a, float b) const { return a + b; }
+  template <typename T>
+  HWY_INLINE T Scalar(T a, T b) const {
+    return a + b;
+  }
 };
 
 struct MaxOp {
   static constexpr float kIdentity = -__builtin_inff();
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return MaxNan(a, b); }
-  HWY_INLINE float Scalar(float a, float b) const { return a != a ? a : b != b ? b : a > b ? a : b; }
+  template <typename T>
+  HWY_INLINE T Scalar(T a, T b) const {
+    return a != a ? a : b != b ? b : a > b ? a : b;
+  }
 };
 
 struct MinOp {
   static constexpr float kIdentity = __builtin_inff();
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return MinNan(a, b); }
-  HWY_INLINE float Scalar(float a, float b) const { return a != a ? a : b != b ? b : a < b ? a : b; }
+  template <typename T>
+  HWY_INLINE T Scalar(T a, T b) const {
+    return a != a ? a : b != b ? b : a < b ? a : b;
+  }
 };
 
 struct ProductOp {
   static constexpr float kIdentity = 1.0f;
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Mul(a, b); }
-  HWY_INLINE float Scalar(float a, float b) const { return a * b; }
+  template <typename T>
+  HWY_INLINE T Scalar(T a, T b) const {
+    return a * b;
+  }
 };
 
 // The first n of p, `fill` in the other lanes.
