@@ -5,17 +5,13 @@
 #include <span>
 
 #include "core/dense_tensor.h"
-#include "kernel/kernel.h"
 #include "kernels/cpu/epilogue.h"
 #include "op/epilogue.h"
 
 namespace wherry::cpu {
 
-// Whether the kernels can apply all steps, and if not, which they cannot.
-Support SupportsEpilogue(const ::wherry::Epilogue& epilogue);
-
-// The steps with their operands, whose memory must outlive the result. An added operand in NHWC has one row per pixel;
-// in plain order its rows are plain_row_stride elements apart. Needs SupportsEpilogue. Allocates nothing.
+// The steps with their operands, which are f32 and whose memory must outlive the result. An added operand in NHWC has
+// one row per pixel; in plain order its rows are plain_row_stride elements apart. Allocates nothing.
 Epilogue BindEpilogue(const ::wherry::Epilogue& epilogue, std::span<const DenseTensor* const> operands,
                       int64_t plain_row_stride);
 
