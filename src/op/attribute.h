@@ -45,17 +45,20 @@ using AttributeMap = std::map<std::string, Attribute>;
 
 inline AttrType TypeOf(const Attribute& attribute) { return static_cast<AttrType>(attribute.index()); }
 
-// Text of a value, and back given its type. Floats print as the shortest decimal that reads back to the same double;
-// nan, inf and -inf are words. Parse consumes the whole text or throws Error(kInvalidArgument) with the place.
+// Text of a value, and back given its type: none, true, 3, 0.5, "text", [1, 2], [0.5, inf], f32, nhwc, x86, <bias(0),
+// relu>. Floats print as the shortest decimal that reads back to the same double; nan, inf and -inf are words. A Scalar
+// prints as 3, 0.5 or true when it is i64, f64 or bool, else with its type: f32(0.5). Epilogues and programs have angle
+// brackets, which Parse does not insist on. Outside of double quotes, a text has no closing bracket but its own. Parse
+// consumes the whole text or throws Error(kInvalidArgument) with the place.
 std::string ToString(const Attribute& attribute);
 Attribute ParseAttribute(AttrType type, std::string_view text);
 
-// The value as `type`, converting where nothing is lost (int -> float, ints -> IntArray, number -> Scalar, one int ->
-// [int]). Otherwise Error(kInvalidArgument) that says expected and got; `what` names the argument ("conv2d: attribute
-// strides").
+// The value as `type`, converting where nothing is lost (int -> float, 0 and 1 <-> bool, ints <-> IntArray, number <->
+// Scalar, one int -> [int], [] -> any list, a name -> DataType, DataLayout, Target). Otherwise Error(kInvalidArgument)
+// that says expected and got; `what` names the argument ("conv2d: attribute strides").
 Attribute ConvertAttribute(const Attribute& value, AttrType type, const std::string& what);
 
-// Bitwise equality, so that NaN equals itself.
+// Bitwise equality, so that NaN equals itself and 0.0 differs from -0.0; the hash agrees with it.
 bool SameAttribute(const Attribute& a, const Attribute& b);
 size_t HashAttribute(const Attribute& attribute);
 

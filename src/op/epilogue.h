@@ -33,7 +33,7 @@ enum class ActKind : uint8_t {
   kNeg,          // -x
   kLog,          // log(x)
 };
-const char* ToString(ActKind kind) noexcept;
+const char* ToString(ActKind kind) noexcept;  // the names of the ops: "relu", "hardswish"
 ActKind ParseActKind(std::string_view name);  // Error(kInvalidArgument) that lists the names
 
 // One step applied to the accumulator v before it is stored. Channels are axis 1 of a convolution's output, the last
@@ -62,9 +62,13 @@ struct Epilogue {
   std::vector<EpilogueStep> steps;
   friend bool operator==(const Epilogue& x, const Epilogue& y) { return x.steps == y.steps; }
 };
-// "bias(0), add(1), relu" and back; "" is the empty epilogue.
+// "bias(0), add(1), clip(0.0, 6.0)" and back, exactly but for the payload of NaNs; "" is the empty epilogue. An
+// activation is followed by as many parameters as its formula has. Parse throws Error(kInvalidArgument) with the place.
 std::string ToString(const Epilogue& epilogue);
 Epilogue ParseEpilogue(std::string_view text);
+// Throws Error(kInvalidArgument) when there are more than kMaxSteps steps, or a step's operand is not one of `operands`
+// (for an activation: is not -1).
+void Validate(const Epilogue& epilogue, int operands);
 
 // A chain of elementwise operators evaluated tile by tile. Register r < inputs holds input r (broadcast to the output's
 // shape); instruction i writes register inputs + i; the last instruction's register is the output.
@@ -90,10 +94,12 @@ struct ElementwiseProgram {
     return x.inputs == y.inputs && x.instructions == y.instructions;
   }
 };
-// "2: add(0, 1); relu(2); mul(3, 0)" and back.
+// "2: add(0, 1); relu(2); mul(3, 0); constant(0.5); clip(4, 0.0, 6.0)" and back: the number of inputs, then the
+// instructions; an activation takes its register, then its parameters. Parse checks the form only, see Validate.
 std::string ToString(const ElementwiseProgram& program);
 ElementwiseProgram ParseElementwiseProgram(std::string_view text);
-// Throws Error(kInvalidArgument) when a register is read before it is written or a limit is exceeded.
+// Throws Error(kInvalidArgument) when a register is read before it is written, a limit is exceeded or there is no
+// instruction.
 void Validate(const ElementwiseProgram& program);
 
 }  // namespace wherry

@@ -87,7 +87,8 @@ struct OpDescriptor {
 using OpSchema = OpDescriptor;
 
 // Checks `op` against its schema and completes it: unknown parameters and attributes (with the nearest names), missing
-// ones, wrong types; fills defaults and converts attributes to the schema's types. Errors name the op (type, label),
+// ones, wrong counts and types, operands and registers of fused ops, number of blocks; an alias becomes the schema's
+// name, defaults are filled in and attributes converted to the schema's types. Errors name the op (type, label),
 // argument, expected and got.
 void ValidateOpDesc(const OpSchema& schema, OpDesc* op);
 
@@ -97,8 +98,9 @@ struct BoundArg {
   const Attribute* attribute = nullptr;    // attributes not bound to a tensor
 };
 
-// Runs the op's InferMeta. Returns one entry per output (lists expanded: `list_sizes` tells how many each list output
-// has, in output order). Errors carry the op's name.
+// Runs the op's InferMeta. `output_counts` says how many values each output has (0: an optional one that is not
+// wanted); empty means one each, and of a list as many as the function returns. Returns the results by output. Errors
+// carry "inferring the shapes of op NAME"; a known dimension below 0 is one.
 std::vector<std::vector<MetaTensor>> InferMeta(const OpSchema& schema, const std::vector<BoundArg>& args,
                                                std::span<const size_t> output_counts);
 

@@ -20,11 +20,12 @@ class PendingNode {
   explicit PendingNode(const Descriptor* descriptor) noexcept;
 
   const Descriptor* descriptor;
-  PendingNode* next = nullptr;
+  // Mutable: nodes are constants, but the list is turned round when it is taken.
+  mutable const PendingNode* next = nullptr;
 };
 
-// Takes everything pending, in the order of registration, calling `add` for each. Defined for the kinds above in
-// op/pending.cc.
+// Takes everything pending, in the order of registration, calling `add` for each; if that throws, the rest is still
+// added, then the first exception is rethrown. Defined for the kinds above in op/pending.cc.
 template <typename Descriptor>
 void TakePending(void (*add)(const Descriptor* descriptor, void* registry), void* registry);
 // Whether anything is pending: one relaxed atomic load.

@@ -14,7 +14,8 @@ namespace wherry {
 std::span<const OpDescriptor* const> BuiltinOps();
 
 // Thread-safe. Built on first use from BuiltinOps() and the pending list; grows only when a plug-in is loaded; never
-// shrinks.
+// shrinks. A pending op whose name is taken is left out and reported as Error(kAlreadyExists) by the first call after
+// its registration.
 class SchemaRegistry {
  public:
   static SchemaRegistry& Global();

@@ -1,0 +1,134 @@
+// ValidateOpDesc.
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/strings.h"
+#include "op/op_schema.h"
+
+namespace wherry {
+namespace {
+
+using Names = std::vector<std::string>;
+using Bindings = std::map<std::string, Names>;
+
+class Validator {
+ public:
+  Validator(const OpSchema& schema, OpDesc* op) : schema_(schema), op_(op) {
+    who_ = StrCat("op ", schema.name);
+    if (!op->label().empty()) who_ += StrCat(" (", Quote(op->label()), ")");
+  }
+
+  void Run() {
+    CheckType();
+    CheckInputs();
+    CheckOutputs();
+    CheckAttributes();
+    CheckFusedPrograms();
+    WHERRY_ENFORCE(op_->blocks().size() == static_cast<size_t>(schema_.block_count), kInvalidArgument, who_,
+                   ": expected ", schema_.block_count, " blocks, got ", op_->blocks().size());
+  }
+
+ private:
+  void CheckType() {
+    bool known = op_->Type() == schema_.name;
+    for (const char* alias : schema_.aliases) known |= op_->Type() == alias;
+    WHERRY_CHECK(known, "op of type ", Quote(op_->Type()), " is checked as ", schema_.name);
+    op_->SetType(schema_.name);
+  }
+
+  // Names from a file may be anything, but not nothing: an absent value has no entry.
+  void CheckNames(const char* what, const std::string& param, const Names& names) const {
+    for (const std::string& name : names) {
+      WHERRY_ENFORCE(!name.empty(), kInvalidArgument, who_, ": ", what, " ", Quote(param), " has an empty name");
+    }
+  }
+
+  template <typename Def>
+  [[noreturn]] void ThrowUnknown(const char* what, const std::string& name, std::span<const Def> defs) const {
+    Names names;
+    for (const Def& def : defs) names.emplace_back(def.name);
+    Throw(ErrorCode::kInvalidArgument, who_, ": there is no ", what, " ", Quote(name), DidYouMean(name, names),
+          " (there are: ", Join(names, ", "), ")");
+  }
+
+  void CheckInputs() const {
+    for (const auto& [param, names] : op_->inputs()) {
+      const int index = schema_.FindArg(param);
+      if (index < 0) ThrowUnknown("input", param, schema_.args);
+      const ArgDef& arg = schema_.args[static_cast<size_t>(index)];
+      WHERRY_ENFORCE(arg.is_tensor() || arg.may_be_tensor(), kInvalidArgument, who_, ": '", arg.name,
+                     "' is an attribute of type ", ToString(arg.type), ", not a tensor");
+      WHERRY_ENFORCE(arg.kind == ArgKind::kTensorList || names.size() == 1, kInvalidArgument, who_, ": input '",
+                     arg.name, "': expected one tensor, got ", names.size());
+      CheckNames("input", param, names);
+    }
+    for (const ArgDef& arg : schema_.args) {
+      WHERRY_ENFORCE(arg.kind != ArgKind::kTensor || op_->HasInput(arg.name), kInvalidArgument, who_, ": input '",
+                     arg.name, "' is missing");
+    }
+  }
+
+  void CheckOutputs() const {
+    for (const auto& [param, names] : op_->outputs()) {
+      const int index = schema_.FindOutput(param);
+      if (index < 0) ThrowUnknown("output", param, schema_.outputs);
+      WHERRY_ENFORCE(schema_.outputs[static_cast<size_t>(index)].is_list || names.size() == 1, kInvalidArgument, who_,
+                     ": output '", param, "': expected one name, got ", names.size());
+      CheckNames("output", param, names);
+    }
+    for (const OutputDef& output : schema_.outputs) {
+      WHERRY_ENFORCE(output.optional || output.is_list || op_->HasOutput(output.name), kInvalidArgument, who_,
+                     ": output '", output.name, "' is missing");
+    }
+  }
+
+  void CheckAttributes() const {
+    for (const auto& [name, value] : op_->attrs()) {
+      const int index = schema_.FindArg(name);
+      if (index < 0) ThrowUnknown("attribute", name, schema_.args);
+      const ArgDef& arg = schema_.args[static_cast<size_t>(index)];
+      WHERRY_ENFORCE(!arg.is_tensor(), kInvalidArgument, who_, ": '", arg.name, "' is a tensor, not an attribute");
+      WHERRY_ENFORCE(!op_->HasInput(name), kInvalidArgument, who_, ": '", arg.name,
+                     "' is both an attribute and an input");
+    }
+    for (const ArgDef& arg : schema_.args) {
+      if (arg.is_tensor() || op_->HasInput(arg.name)) continue;
+      const std::string what = StrCat(who_, ": attribute '", arg.name, "'");
+      if (op_->HasAttr(arg.name)) {
+        op_->SetAttribute(arg.name, ConvertAttribute(op_->GetAttribute(arg.name), arg.type, what));
+      } else {
+        WHERRY_ENFORCE(arg.default_text != nullptr, kInvalidArgument, what, " is missing");
+        op_->SetAttribute(arg.name, ParseAttribute(arg.type, arg.default_text));
+      }
+    }
+  }
+
+  // A kernel indexes operands and registers by what these say.
+  void CheckFusedPrograms() const {
+    try {
+      for (const auto& [name, value] : op_->attrs()) {
+        if (const auto* epilogue = std::get_if<Epilogue>(&value)) {
+          Validate(*epilogue, static_cast<int>(op_->Input("operands").size()));
+        } else if (const auto* program = std::get_if<ElementwiseProgram>(&value)) {
+          Validate(*program);
+          const size_t inputs = op_->Input("inputs").size();
+          WHERRY_ENFORCE(static_cast<size_t>(program->inputs) == inputs, kInvalidArgument, "an elementwise program of ",
+                         program->inputs, " inputs, but ", inputs, " are bound");
+        }
+      }
+    } catch (Error& error) {
+      throw error.AddContext(StrCat("checking ", who_));
+    }
+  }
+
+  const OpSchema& schema_;
+  OpDesc* op_;
+  std::string who_;
+};
+
+}  // namespace
+
+void ValidateOpDesc(const OpSchema& schema, OpDesc* op) { Validator(schema, op).Run(); }
+
+}  // namespace wherry
