@@ -24,7 +24,10 @@ struct ModelSource {
   // The parameter file when the user named it, or it was found beside the model, or given as memory; empty data
   // otherwise.
   FileBytes params;
-  // The model is a folder with one file per parameter.
+  bool params_given = false;  // by the user; `params` may still be an empty file
+  // Else, the names that were looked for in vain, for messages.
+  std::vector<std::string> looked_for;
+  // Nothing of those was found, and the model's name is one that goes with one file per parameter.
   bool separate_params = false;
 };
 
@@ -32,8 +35,9 @@ class Importer {
  public:
   virtual ~Importer() = default;
   virtual const char* name() const = 0;  // "onnx"
-  // How sure the first bytes make it: 0 not this format, 100 certainly.
-  virtual int Sniff(std::span<const std::byte> head, const std::string& file_name) const = 0;
+  // How sure the bytes make it: 0 not this format, 100 certainly. Should look at the beginning only; `file_name` may be
+  // a path.
+  virtual int Sniff(std::span<const std::byte> data, const std::string& file_name) const = 0;
   // Program with weights, not inferred. All unsupported operators are reported in one Error(kUnsupported). Bytes are
   // hostile.
   virtual Program Import(const ModelSource& source) const = 0;
@@ -54,9 +58,12 @@ std::span<const ConverterDescriptor* const> BuiltinConverters();
 
 // Opens a model by path: an .onnx file, a .pdmodel or .json (parameters beside it or `params_path`), or a folder with
 // one of the known Paddle file name pairs or one file per parameter. Picks the importer by the bytes. Error(kNotFound)
-// / (kCorrupt) say what was looked for and what was found.
+// / (kCorrupt) say what was looked for and what was found. The program keeps the files mapped as long as it uses their
+// weights.
 Program ImportModel(const std::string& path, const std::string& params_path = "");
-// From memory, or through a reader of named files.
+// From memory, or through a reader of named files: the main file by `name`, parameters by the usual names beside it,
+// others as the model names them. The reader throws Error(kNotFound) for a file that is not there. Bytes without an
+// owner must outlive the program.
 Program ImportModel(FileBytes model, FileBytes params = {});
 using FileReader = std::function<FileBytes(const std::string& name)>;
 Program ImportModel(const std::string& name, const FileReader& reader);

@@ -1,0 +1,105 @@
+// ProgramBuilder and BlockBuilder: how importers write a Program. Names are made unique, operators are checked against
+// their schemas, and what is known about each value is inferred as they are added, so that a conversion may depend on
+// ranks, types and constants.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace wherry {
+
+class ProgramBuilder;
+
+// One block. Made by ProgramBuilder; lives as long as that. Names passed in must be values that this block sees: its
+// own, weights, and what Import() brought in.
+class BlockBuilder {
+ public:
+  BlockBuilder(ProgramBuilder* program, int index) : program_(program), index_(index) {}
+  BlockBuilder(const BlockBuilder&) = delete;
+  BlockBuilder& operator=(const BlockBuilder&) = delete;
+
+  ProgramBuilder& program() { return *program_; }
+  int index() const { return index_; }
+
+  // A new input; returns its name, `stem` or `stem`.N.
+  std::string AddInput(const std::string& stem, MetaTensor meta);
+  // A block that belongs to an op of this one sees weights and its inputs only: makes `value`, one of `outer`'s, an
+  // input with the same name (once). Weights need none, and are left.
+  void Capture(const BlockBuilder& outer, const std::string& value);
+  const std::vector<std::string>& inputs() const;
+
+  // Adds an op. The results are named after `stems`, one per output in the schema's order (a list output: as many as
+  // there are stems). Returns their names. Errors as ValidateOpDesc and InferMeta, naming the op.
+  std::vector<std::string> Add(OpDesc op, const std::vector<std::string>& stems);
+  // The op `if`: its blocks must be complete. Both get the same inputs; each must give stems.size() results.
+  std::vector<std::string> AddIf(const std::string& cond, BlockBuilder* then_block, BlockBuilder* else_block,
+                                 const std::vector<std::string>& stems, const std::string& label);
+
+  void SetOutputs(std::vector<std::string> values, std::vector<std::string> names = {});
+  const std::vector<std::string>& outputs() const;
+
+  // Whether this block sees a value of that name.
+  bool Knows(const std::string& value) const;
+  // What is known; values of integer tensors are there where they could be computed. Error(kInternal) unless Knows().
+  const MetaTensor& Meta(const std::string& value) const;
+  // For a value of unknown rank: it has this rank, as the file says. Used for conversions only.
+  void SetRank(const std::string& value, int rank);
+
+ private:
+  friend class ProgramBuilder;
+
+  Block& block() const;
+  std::vector<std::string> Define(OpDesc op, const std::vector<std::pair<std::string, size_t>>& outputs,
+                                  const std::vector<std::string>& stems, std::vector<MetaTensor> metas);
+
+  ProgramBuilder* program_;
+  int index_;
+  std::unordered_map<std::string, MetaTensor> metas_;
+};
+
+// Not thread-safe.
+class ProgramBuilder {
+ public:
+  ProgramBuilder();
+
+  BlockBuilder& main() { return *builders_[0]; }
+  // Owned by this builder. To be used by exactly one op.
+  BlockBuilder& NewBlock();
+
+  // A weight of the model; returns its name.
+  std::string AddWeight(const std::string& stem, DenseTensor tensor);
+  // A weight that the importer made; Finish() drops it if nothing uses it.
+  std::string AddConstant(const std::string& stem, DenseTensor tensor);
+  // Null unless the value is a weight or a constant.
+  const DenseTensor* FindWeight(const std::string& value) const;
+
+  SymbolTable& symbols() { return *program_.symbols; }
+  // A dimension that is known only at run time: a new symbol.
+  Dim NewDim(const std::string& stem) { return program_.symbols->FreshSymbol(stem); }
+  std::map<std::string, std::string>& metadata() { return program_.metadata; }
+  // `stem`, or `stem`.N if that is a value or weight already.
+  std::string UniqueName(const std::string& stem);
+
+  // The program, verified. A result that is a weight, an input or there twice becomes a value of its own. Ends the
+  // builder's life: nothing else may be called after it.
+  Program Finish();
+
+ private:
+  friend class BlockBuilder;
+
+  Program program_;
+  std::vector<std::unique_ptr<BlockBuilder>> builders_;
+  std::unordered_map<std::string, MetaTensor> weight_metas_;
+  std::set<std::string> constants_;
+  std::unordered_map<std::string, int> names_;  // -> the next number to try
+};
+
+}  // namespace wherry

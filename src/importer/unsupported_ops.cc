@@ -1,0 +1,35 @@
+#include "importer/unsupported_ops.h"
+
+#include <vector>
+
+#include "base/check.h"
+#include "base/strings.h"
+
+namespace wherry {
+
+std::string Describe(const ForeignOp& op) {
+  const std::string type = op.domain.empty() ? op.type : op.domain + "." + op.type;
+  return StrCat("operator ", Quote(type), op.label.empty() ? "" : " named " + Quote(op.label), " (block ", op.block,
+                ", number ", op.index, ")");
+}
+
+void UnsupportedOps::Add(const ForeignOp& op, const std::string& reason) {
+  const std::string type = op.domain.empty() ? op.type : op.domain + "." + op.type;
+  Places& places = found_[{type, reason}];
+  if (places.count++ == 0) {
+    places.first = StrCat("block ", op.block, ", number ", op.index, op.label.empty() ? "" : ", " + Quote(op.label));
+  }
+}
+
+void UnsupportedOps::ThrowIfAny(const std::string& model) const {
+  if (found_.empty()) return;
+  std::vector<std::string> lines;
+  for (const auto& [key, places] : found_) {
+    const auto& [type, reason] = key;
+    lines.push_back(StrCat(Quote(type), reason.empty() ? "" : ": " + reason, " (", places.count,
+                           places.count == 1 ? " place: " : " places, first: ", places.first, ")"));
+  }
+  Throw(ErrorCode::kUnsupported, model, " has operators that Wherry does not support: ", Join(lines, "; "));
+}
+
+}  // namespace wherry
