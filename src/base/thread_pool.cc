@@ -1,8 +1,10 @@
 #include "base/thread_pool.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include "base/check.h"
 #include "base/cpu_quota.h"
 #include "base/log.h"
+#include "base/worker_placement.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -54,9 +57,10 @@ void CpuRelax() noexcept {
 #endif
 }
 
-// Returns when woken, at once if *word is no longer `expected`, and sometimes for no reason.
-void FutexWait(std::atomic<uint32_t>* word, uint32_t expected) noexcept {
-  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+// Returns when woken, at once if *word is no longer `expected`, after `timeout` (if not nullptr), and sometimes for no
+// reason.
+void FutexWait(std::atomic<uint32_t>* word, uint32_t expected, const timespec* timeout = nullptr) noexcept {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, timeout, nullptr, 0);
 }
 
 void FutexWake(std::atomic<uint32_t>* word, int count) noexcept {
@@ -75,7 +79,8 @@ ThreadPool::ThreadPool(int threads, std::function<void()> before_claim)
 ThreadPool::~ThreadPool() {
   // In a forked child the handles are the parent's threads, which cannot be joined here.
   if (workers_.empty() || workers_pid_ != getpid()) return;
-  stop_.store(true);
+  stop_.store(1);
+  FutexWake(&stop_, INT_MAX);
   wake_.fetch_add(1);
   FutexWake(&wake_, INT_MAX);
   for (pthread_t worker : workers_) pthread_join(worker, nullptr);
@@ -100,6 +105,7 @@ void ThreadPool::RunJob(int64_t first_chunk, uint32_t chunks, FunctionRef<void(i
   first_chunk_ = first_chunk;
   remaining_.store(chunks, std::memory_order_relaxed);
   if (!spin_.load(std::memory_order_relaxed)) spin_.store(true, std::memory_order_relaxed);
+  caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   // The caller's first claim is made here. Sequentially consistent, as the load of sleepers_: a worker on its way to
   // sleep does the opposite (adds itself, then reads the ticket), so one of the two sees the other.
   ticket_.store(MakeTicket(chunks, 1));
@@ -191,7 +197,9 @@ void ThreadPool::StartWorkers() {
 }
 
 void ThreadPool::WorkerLoop() {
-  while (WaitForWork()) {
+  WorkerPlacement placement;
+  placement.BeginRunning();
+  while (WaitForWork(&placement)) {
     while (HasWork(ticket_.load(std::memory_order_acquire))) {
       if (before_claim_) before_claim_();
       // All that follows rests on what this claim returns: by now the ticket may be another job's.
@@ -204,24 +212,46 @@ void ThreadPool::WorkerLoop() {
 }
 
 // False when the pool is being destroyed.
-bool ThreadPool::WaitForWork() {
-  while (true) {
-    const auto deadline = std::chrono::steady_clock::now() + kWorkerSpin;
-    while (spin_.load(std::memory_order_relaxed)) {
+bool ThreadPool::WaitForWork(WorkerPlacement* placement) {
+  auto now = std::chrono::steady_clock::now();
+  while (stop_.load(std::memory_order_relaxed) == 0) {
+    bool contested = placement->Contested(now);
+    const auto deadline = now + kWorkerSpin;
+    while (!contested && spin_.load(std::memory_order_relaxed) && now < deadline) {
       for (int i = 0; i < 16; ++i) {
         if (HasWork(ticket_.load(std::memory_order_acquire))) return true;
         CpuRelax();
       }
-      if (stop_.load(std::memory_order_relaxed)) return false;
-      if (std::chrono::steady_clock::now() > deadline) break;
+      if (stop_.load(std::memory_order_relaxed) != 0) return false;
+      now = std::chrono::steady_clock::now();
+      contested = placement->Contested(now);
     }
-    const uint32_t wake = wake_.load(std::memory_order_acquire);
-    if (stop_.load()) return false;
+    if (contested) {
+      const timespec back_off = {0, std::chrono::nanoseconds(placement->BackOff()).count()};
+      FutexWait(&stop_, 0, &back_off);
+    }
+    SleepUntilWoken(placement);
+    placement->BeginRunning();
+    if (HasWork(ticket_.load(std::memory_order_acquire))) return true;
+    now = std::chrono::steady_clock::now();
+  }
+  return false;
+}
+
+void ThreadPool::SleepUntilWoken(WorkerPlacement* placement) {
+  placement->Leave(caller_cpu_.load(std::memory_order_relaxed));
+  const uint32_t wake = wake_.load(std::memory_order_acquire);
+  if (stop_.load() == 0) {
     // Never taken back, only taken off by who wakes: counting one too many costs one needless system call once.
     sleepers_.fetch_add(1);
-    if (HasWork(ticket_.load())) return true;
-    FutexWait(&wake_, wake);
-    if (HasWork(ticket_.load(std::memory_order_acquire))) return true;
+    if (!HasWork(ticket_.load())) FutexWait(&wake_, wake);
+  }
+  placement->Restore();
+  // The caller has moved here meanwhile: leave it alone.
+  const int caller_cpu = caller_cpu_.load(std::memory_order_relaxed);
+  if (sched_getcpu() == caller_cpu) {
+    placement->Leave(caller_cpu);
+    placement->Restore();
   }
 }
 

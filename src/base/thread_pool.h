@@ -15,6 +15,8 @@
 
 namespace wherry {
 
+class WorkerPlacement;
+
 // Thread-safe: any thread may call any function (but the destructor, as always, only when no call is in progress).
 //
 // Fork-safe: a forked child may go on using and destroying the pool; its workers are started again at the first use.
@@ -56,7 +58,8 @@ class ThreadPool {
   bool HaveWorkers();
   void StartWorkers();
   void WorkerLoop();
-  bool WaitForWork();
+  bool WaitForWork(WorkerPlacement* placement);
+  void SleepUntilWoken(WorkerPlacement* placement);
   void RunChunk(uint32_t chunk) noexcept;
   void WaitForBegunChunks() noexcept;
 
@@ -80,8 +83,11 @@ class ThreadPool {
 
   // What the spinning workers read: chunks (high 32 bits) and the next chunk to claim (low 32 bits).
   alignas(64) std::atomic<uint64_t> ticket_{0};
+  // The processor that the thread that began the job ran on then; -1 unknown.
+  std::atomic<int> caller_cpu_{-1};
   std::atomic<bool> spin_{true};
-  std::atomic<bool> stop_{false};
+  // 1 when the pool is being destroyed. Futex of the workers that stand aside.
+  std::atomic<uint32_t> stop_{0};
   // At least the number of sleeping workers that nobody has woken yet. Who wakes them takes them off.
   std::atomic<uint32_t> sleepers_{0};
   // Futex of the workers: changes whenever they are to look again.
