@@ -46,7 +46,8 @@ Scalar ParseScalar(TextCursor* cursor) {
   const std::string_view word = cursor->NumberWord();
   if (word == "true" || word == "false") return Scalar(word == "true");
   if (const auto integer = ParseNumber<int64_t>(word)) return Scalar(*integer);
-  if (const auto floating = ParseNumber<double>(word)) return Scalar(*floating);
+  const bool integral = word.find_first_of(".en") == std::string_view::npos;  // too large, then: never silently a float
+  if (const auto floating = ParseNumber<double>(word); floating && !integral) return Scalar(*floating);
   if (cursor->Peek() != '(')
     cursor->Fail(StrCat("a number, true, false or type(number), not ", Quote(word), ", before this,"));
   const DataType dtype = ParseDataType(word);

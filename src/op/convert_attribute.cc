@@ -1,5 +1,5 @@
 // ConvertAttribute.
-#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,8 +42,8 @@ std::optional<double> To(const Attribute& value) {
   const auto* scalar = std::get_if<Scalar>(&value);
   if (scalar != nullptr && scalar->is_floating()) return scalar->to<double>();
   const std::optional<int64_t> integer = IntegerOf(value);
-  // Above 2^53 not every integer is a double.
-  if (!integer || std::abs(static_cast<double>(*integer)) > 0x1p53) return std::nullopt;
+  constexpr int64_t kExact = int64_t{1} << 53U;  // beyond, not every integer is a double
+  if (!integer || *integer > kExact || *integer < -kExact) return std::nullopt;
   return static_cast<double>(*integer);
 }
 
