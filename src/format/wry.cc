@@ -140,6 +140,7 @@ void SaveWry(const Program& program, const std::string& path) {
                      " of type ", ToString(tensor.dtype()), " cannot be stored");
       AppendText(&table, name);
       AppendText(&table, ToString(tensor.dtype()));
+      AppendText(&table, ToString(tensor.layout()));
       Append(&table, static_cast<uint32_t>(tensor.shape().rank()));
       for (int64_t dim : tensor.shape()) Append(&table, dim);
       Append(&table, static_cast<uint64_t>(offset));
@@ -187,6 +188,7 @@ Program LoadWry(const FileBytes& file) {
     TensorMeta meta;
     try {
       meta.dtype = ParseDataType(reader.Text());
+      meta.layout = ParseDataLayout(reader.Text());
     } catch (const Error& error) {
       Throw(ErrorCode::kCorrupt, file.name, ": weight ", Quote(name), ": ", error.message());
     }

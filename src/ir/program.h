@@ -14,7 +14,7 @@
 
 namespace wherry {
 
-// Names -> constant host tensors in plain layout. A weight is never edited: a pass that needs another value adds one
+// Names -> constant host tensors, in plain layout but for what layout casts of constants left behind. A weight is never edited: a pass that needs another value adds one
 // under a new name.
 using WeightTable = std::map<std::string, DenseTensor>;
 

@@ -212,6 +212,7 @@ Node* SSAGraph::NewStmt(const std::string& type, Binding inputs, Binding outputs
   for (auto& [param, nodes] : outputs) {
     if (!nodes.empty()) stmt->stmt_.outputs_[param] = std::move(nodes);
   }
+  for (const auto& block : blocks) block->is_child_ = true;
   stmt->stmt_.blocks_ = std::move(blocks);
   Link(stmt);
   return stmt;
@@ -264,6 +265,21 @@ void SSAGraph::SetInput(Node* stmt, const std::string& param, NodeList args) {
     stmt->stmt_.inputs_[param] = std::move(args);
   }
   Link(stmt);
+}
+
+void SSAGraph::SetOutput(Node* stmt, const std::string& param, NodeList args) {
+  WHERRY_CHECK(stmt->AsStmt().schema().FindOutput(param) >= 0, stmt->AsStmt().schema().name, " has no output ", param);
+  Unlink(stmt);
+  for (const Node* arg : args) {
+    WHERRY_CHECK(arg->producer() == nullptr && !arg->AsArg().is_weight && !IsInput(arg), "argument ", arg->AsArg().name,
+                 " already has a producer");
+  }
+  stmt->stmt_.outputs_[param] = std::move(args);
+  Link(stmt);
+}
+
+void SSAGraph::Reorder(const NodeList& order) {
+  for (Node* stmt : order) stmt->order_ = next_order_++;
 }
 
 void SSAGraph::ReplaceUses(Node* from, Node* to) {

@@ -56,6 +56,8 @@ class SSAGraph {
   const NodeList& outputs() const { return outputs_; }
   // What users call the outputs, one per output.
   const std::vector<std::string>& output_names() const { return output_names_; }
+  // Whether a statement of another graph owns this one.
+  bool is_child() const { return is_child_; }
   bool IsInput(const Node* arg) const;
   bool IsOutput(const Node* arg) const;
   // Statements in a dependency order that keeps the program's order where it can; deterministic.
@@ -85,6 +87,10 @@ class SSAGraph {
   void SetLabel(Node* stmt, std::string label) { stmt->stmt_.label_ = std::move(label); }
   void SetAttr(Node* stmt, const std::string& name, Attribute value);  // validated against the schema
   void SetInput(Node* stmt, const std::string& param, NodeList args);
+  // Arguments without a producer become the statement's results instead of those it had, which stay if they have another producer.
+  void SetOutput(Node* stmt, const std::string& param, NodeList args);
+  // Gives the statements this order, which must respect dependencies.
+  void Reorder(const NodeList& order);
   // Every use of `from` (graph outputs too, which keep the names users know) becomes a use of `to`. `from` keeps its
   // producer.
   void ReplaceUses(Node* from, Node* to);
@@ -132,6 +138,7 @@ class SSAGraph {
   std::vector<std::string> output_names_;
   std::unordered_map<const Node*, KernelPick> picks_;
   std::unordered_map<const Node*, Node*> aliases_;
+  bool is_child_ = false;
   int next_id_ = 0;
   int64_t next_order_ = 0;
 };

@@ -270,6 +270,7 @@ class Parser {
     type.dtype = ParseDataType(Word());
     Expect('[');
     type.dims = Dims();
+    if (AcceptWord("nhwc")) type.layout = DataLayout::kNHWC;
     return type;
   }
 

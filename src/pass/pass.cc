@@ -13,7 +13,7 @@ KernelPickFactor& KernelPickFactor::Consider(Criterion criterion) {
 std::vector<KernelPickFactor::Criterion> KernelPickFactor::order() const {
   std::vector<Criterion> all = considered_;
   for (Criterion criterion :
-       {Criterion::kTarget, Criterion::kPrecision, Criterion::kDataLayout, Criterion::kCost, Criterion::kPriority}) {
+       {Criterion::kTarget, Criterion::kPrecision, Criterion::kCost, Criterion::kDataLayout, Criterion::kPriority}) {
     if (std::find(all.begin(), all.end(), criterion) == all.end()) all.push_back(criterion);
   }
   return all;

@@ -18,7 +18,7 @@ namespace wherry {
 // The order in which the static pick compares candidates; criteria not named come last in this order.
 class KernelPickFactor {
  public:
-  enum class Criterion : uint8_t { kTarget, kPrecision, kDataLayout, kCost, kPriority };
+  enum class Criterion : uint8_t { kTarget, kPrecision, kCost, kDataLayout, kPriority };
   KernelPickFactor() = default;
   // Paddle-Lite's setters: each puts its criterion behind those already considered.
   KernelPickFactor& ConsiderTarget() { return Consider(Criterion::kTarget); }

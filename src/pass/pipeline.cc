@@ -14,6 +14,7 @@ const std::vector<std::string>& DefaultPipeline() {
       // fuse: larger patterns before the smaller ones they contain.
       "conv_bn_fuse_pass",    // into weights and bias, before the bias becomes an epilogue
       "fc_fuse_pass",         // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
+      "hardswish_fuse_pass",  // before its pieces are taken into an epilogue one by one
       "epilogue_fuse_pass",   // bias, residual and activation into conv, fc and matmul
       "fold_constants_pass",  // weights the fusions computed
       "eliminate_dead_pass",

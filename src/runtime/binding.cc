@@ -1,35 +1,10 @@
 #include "runtime/binding.h"
 
 #include "base/check.h"
-#include "core/promote.h"
 #include "kernel/kernel_registry.h"
+#include "kernel/key_rule.h"
 
 namespace wherry {
-
-DataType KernelDataType(const OpSchema& schema, const std::vector<BoundArg>& args) {
-  for (int8_t index : schema.data_type_rule) {
-    const BoundArg& arg = args[static_cast<size_t>(index)];
-    if (arg.attribute != nullptr) {
-      const auto* dtype = std::get_if<DataType>(arg.attribute);
-      if (dtype != nullptr && *dtype != DataType::kUndefined) return *dtype;
-    }
-    if (!arg.tensors.empty()) return arg.tensors[0]->dtype;
-  }
-  DataType found = DataType::kUndefined;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!schema.args[i].is_tensor()) continue;
-    for (const MetaTensor* tensor : args[i].tensors) {
-      if (found == DataType::kUndefined) {
-        found = tensor->dtype;
-        if (!schema.promote) return found;
-      } else {
-        found = PromoteTypes(found, tensor->dtype);
-      }
-    }
-  }
-  // No tensor at all: the sources' default.
-  return found == DataType::kUndefined && schema.data_type_rule.empty() ? DataType::kFloat : found;
-}
 
 KernelBinding BindKernel(const KernelProblem& problem, const std::vector<BoundArg>& args, const KernelPick& pick) {
   KernelBinding binding;
@@ -47,7 +22,7 @@ KernelBinding BindKernel(const KernelProblem& problem, const std::vector<BoundAr
                           pick.variant.empty() ? "" : ":" + pick.variant, " cannot be used: ", support.reason);
   }
   if (std::string_view(schema.name) == "io_copy") return binding;  // the device contexts do it
-  const DataType dtype = KernelDataType(schema, args);
+  const DataType dtype = KeyDataType(schema, args);
   if (dtype == DataType::kUndefined && factory.Has(schema.kernel)) return binding;  // found when the values are there
   // Within the pick's layout, so that the layout conversions around the op stay right.
   const KernelKey key = pick.picked() ? KernelKey(NativeTarget(), pick.key.layout(), pick.key.dtype())

@@ -20,7 +20,4 @@ struct KernelBinding {
 // `args` are what the problem was made of. Error(kUnsupported) when there is no kernel.
 KernelBinding BindKernel(const KernelProblem& problem, const std::vector<BoundArg>& args, const KernelPick& pick);
 
-// The key's type by the schema's data_type rule, from types alone; kUndefined when it is not known.
-DataType KernelDataType(const OpSchema& schema, const std::vector<BoundArg>& args);
-
 }  // namespace wherry

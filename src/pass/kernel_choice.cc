@@ -1,0 +1,239 @@
+#include "pass/kernel_choice.h"
+
+#include <algorithm>
+#include <deque>
+#include <iomanip>
+#include <sstream>
+
+#include "base/check.h"
+#include "kernel/cost.h"
+#include "kernel/kernel_registry.h"
+#include "kernel/key_rule.h"
+#include "kernel/layout_rule.h"
+
+namespace wherry::mir {
+
+namespace {
+
+// A statement as a KernelProblem; the metas are copies, so that a candidate's layouts can be tried on them.
+class StmtProblem {
+ public:
+  StmtProblem(const Node* node, int threads) : node_(node), threads_(threads) {
+    const Node::Stmt& stmt = node->AsStmt();
+    const OpSchema& schema = stmt.schema();
+    bound_.resize(schema.args.size());
+    for (size_t i = 0; i < schema.args.size(); ++i) {
+      const NodeList& args = stmt.input_list(schema.args[i].name);
+      for (const Node* arg : args) {
+        metas_.push_back(arg->AsArg().type);
+        bound_[i].tensors.push_back(&metas_.back());
+        inputs_.push_back({i, arg, &metas_.back()});
+      }
+      if (stmt.HasAttr(schema.args[i].name)) bound_[i].attribute = &stmt.attrs().at(schema.args[i].name);
+      const bool constant = !args.empty() && std::all_of(args.begin(), args.end(), [](const Node* arg) { return arg->AsArg().is_weight; });
+      if (constant) constants_.push_back(static_cast<int8_t>(i));
+    }
+    for (const OutputDef& output : schema.outputs) {
+      const auto bound = stmt.outputs().find(output.name);
+      if (bound == stmt.outputs().end()) continue;
+      for (const Node* result : bound->second) {
+        metas_.push_back(result->AsArg().type);
+        outputs_.push_back(&metas_.back());
+        results_.push_back(&metas_.back());
+      }
+    }
+  }
+
+  // Lays the metas out as the kernel would see them; returns what the conversions cost.
+  double LayOutFor(const Kernel& kernel) {
+    double cost = 0;
+    for (const Input& input : inputs_) {
+      const MetaTensor& now = input.arg->AsArg().type;
+      input.meta->layout = WantedLayout(kernel, node_, input.index, now);
+      if (input.meta->layout != now.layout && !input.arg->AsArg().is_weight) cost += EstimateConversionMicroseconds(now);
+      const DataType wanted = kernel.key.dtype();
+      const auto& casts = node_->AsStmt().schema().support_trans_dtype;
+      const bool may_cast = std::find(casts.begin(), casts.end(), static_cast<int8_t>(input.index)) != casts.end();
+      if (may_cast && wanted != DataType::kAny && wanted != now.dtype) cost += EstimateConversionMicroseconds(now);
+    }
+    for (MetaTensor* result : results_) result->layout = ResultLayout(kernel, node_, *result);
+    return cost;
+  }
+
+  KernelProblem problem() const { return KernelProblem(node_->AsStmt().schema(), bound_, outputs_, constants_, threads_); }
+  DataType key_type() const { return KeyDataType(node_->AsStmt().schema(), bound_); }
+
+ private:
+  struct Input {
+    size_t index;
+    const Node* arg;
+    MetaTensor* meta;
+  };
+
+  const Node* node_;
+  int threads_;
+  std::deque<MetaTensor> metas_;
+  std::vector<BoundArg> bound_;
+  std::vector<Input> inputs_;
+  std::vector<const MetaTensor*> outputs_;
+  std::vector<MetaTensor*> results_;
+  std::vector<int8_t> constants_;
+};
+
+bool SameTarget(Target kernel, Target place) {
+  return kernel == Target::kAny || place == Target::kAny || kernel == place || (IsHostMemory(kernel) && IsHostMemory(place));
+}
+
+// Where among the valid places the kernel stands, and whether its type is that place's.
+void RankPlace(const std::vector<Place>& places, RankedKernel* ranked) {
+  const KernelKey& key = ranked->kernel->key;
+  const auto count = static_cast<int>(places.size());
+  ranked->place_rank = 2 * count;
+  ranked->precision_exact = false;
+  for (int i = 0; i < count; ++i) {
+    const Place& place = places[static_cast<size_t>(i)];
+    if (!SameTarget(key.target(), place.target())) continue;
+    const bool exact = key.dtype() == place.precision() || key.dtype() == DataType::kAny || place.precision() == DataType::kAny;
+    const int rank = exact ? i : count + i;
+    if (rank < ranked->place_rank) {
+      ranked->place_rank = rank;
+      ranked->precision_exact = exact;
+    }
+  }
+}
+
+// A kernel that no place names is admissible when there is no choice: integers and bools, and host kernels beside a device's.
+std::string PlaceRefusal(const std::vector<Place>& places, const RankedKernel& ranked) {
+  if (ranked.place_rank < 2 * static_cast<int>(places.size())) return "";
+  if (IsHostMemory(ranked.kernel->key.target())) return "";
+  return StrCat("its target ", ToString(ranked.kernel->key.target()), " is in no valid place");
+}
+
+bool Better(const RankedKernel& a, const RankedKernel& b, const std::vector<KernelPickFactor::Criterion>& order,
+            const std::vector<Place>& places) {
+  if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
+  const auto layout_differs = [&places](const RankedKernel& ranked) {
+    const DataLayout layout = ranked.kernel->key.layout();
+    return layout != DataLayout::kAny && std::none_of(places.begin(), places.end(), [layout](const Place& place) { return place.layout() == layout; });
+  };
+  for (const KernelPickFactor::Criterion criterion : order) {
+    switch (criterion) {
+      case KernelPickFactor::Criterion::kTarget:
+        if (a.place_rank != b.place_rank) return a.place_rank < b.place_rank;
+        break;
+      case KernelPickFactor::Criterion::kPrecision:
+        if (a.precision_exact != b.precision_exact) return a.precision_exact;
+        break;
+      case KernelPickFactor::Criterion::kCost:
+        if (a.cost_us() != b.cost_us()) return a.cost_us() < b.cost_us();
+        break;
+      case KernelPickFactor::Criterion::kDataLayout:
+        if (layout_differs(a) != layout_differs(b)) return layout_differs(b);
+        break;
+      case KernelPickFactor::Criterion::kPriority:
+        if (a.kernel->priority != b.kernel->priority) return a.kernel->priority > b.kernel->priority;
+        break;
+    }
+  }
+  return false;  // the registry's order
+}
+
+}  // namespace
+
+DataType KeyType(const Node* stmt) { return StmtProblem(stmt, 1).key_type(); }
+
+DataLayout WantedLayout(const Kernel& kernel, const Node* stmt, size_t arg_index, const MetaTensor& type) {
+  const OpSchema& schema = stmt->AsStmt().schema();
+  if (!type.rank_known || type.rank() < 3 || !schema.args[arg_index].is_tensor()) return type.layout;
+  if (!FollowsLayout(schema, arg_index)) return DataLayout::kNCHW;
+  if (kernel.key.layout() == DataLayout::kNCHW || kernel.key.layout() == DataLayout::kNHWC) return kernel.key.layout();
+  if (std::string_view(schema.name) == "layout") return type.layout;
+  // Any layout, but all alike: as the first image among the arguments that is no weight lies.
+  DataLayout common = DataLayout::kNCHW;
+  int rank = -1;
+  for (const ArgDef& arg : schema.args) {
+    if (!arg.is_tensor()) continue;
+    for (const Node* node : stmt->AsStmt().input_list(arg.name)) {
+      const MetaTensor& other = node->AsArg().type;
+      if (node->AsArg().is_weight || !other.rank_known || other.rank() <= rank) continue;
+      common = other.layout;
+      rank = other.rank();
+    }
+  }
+  return common;
+}
+
+DataLayout ResultLayout(const Kernel& kernel, const Node* stmt, const MetaTensor& result) {
+  if (!result.rank_known || result.rank() < 3) return DataLayout::kNCHW;
+  if (kernel.key.layout() == DataLayout::kNCHW || kernel.key.layout() == DataLayout::kNHWC) return kernel.key.layout();
+  const OpSchema& schema = stmt->AsStmt().schema();
+  if (!schema.Has(kTraitUnary) && !schema.Has(kTraitBinary)) return result.layout;
+  for (size_t i = 0; i < schema.args.size(); ++i) {
+    for (const Node* arg : stmt->AsStmt().input_list(schema.args[i].name)) {
+      if (arg->AsArg().type.rank_known && arg->AsArg().type.rank() == result.rank()) {
+        return WantedLayout(kernel, stmt, i, arg->AsArg().type);
+      }
+    }
+  }
+  return result.layout;
+}
+
+std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context) {
+  const OpSchema& schema = stmt->AsStmt().schema();
+  StmtProblem problem(stmt, context.pool == nullptr ? 1 : context.pool->threads());
+  const DataType type = problem.key_type();
+  std::vector<RankedKernel> ranking;
+  for (const Kernel* kernel : KernelFactory::Instance().Kernels(schema.kernel)) {
+    RankedKernel ranked;
+    ranked.kernel = kernel;
+    RankPlace(graph.valid_places(), &ranked);
+    ranked.refusal = PlaceRefusal(graph.valid_places(), ranked);
+    if (ranked.refusal.empty() && kernel->key.dtype() != DataType::kAny && type != DataType::kUndefined && kernel->key.dtype() != type) {
+      ranked.refusal = StrCat("it is for ", ToString(kernel->key.dtype()), ", the op is of ", ToString(type));
+    }
+    if (ranked.refusal.empty()) {
+      ranked.conversion_us = problem.LayOutFor(*kernel);
+      const Support support = kernel->Supports(problem.problem());
+      if (!support.ok) ranked.refusal = support.reason;
+      ranked.kernel_us = EstimateMicroseconds(*kernel, problem.problem());
+    }
+    ranking.push_back(std::move(ranked));
+  }
+  const auto order = context.pick_factor.order();
+  std::stable_sort(ranking.begin(), ranking.end(), [&](const RankedKernel& a, const RankedKernel& b) {
+    return Better(a, b, order, graph.valid_places());
+  });
+  return ranking;
+}
+
+KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context) {
+  const std::vector<RankedKernel> ranking = RankKernels(graph, stmt, context);
+  KernelChoice choice;
+  if (ranking.empty()) {
+    choice.reason = StrCat("no kernel of '", stmt->AsStmt().schema().kernel, "' is registered");
+    return choice;
+  }
+  if (!ranking[0].refusal.empty()) {
+    for (const RankedKernel& ranked : ranking) {
+      choice.reason += StrCat(choice.reason.empty() ? "" : "; ", ranked.kernel->id(), " (", ranked.kernel->key.DebugString(), "): ", ranked.refusal);
+    }
+    return choice;
+  }
+  choice.kernel = ranking[0].kernel;
+  choice.cost_us = ranking[0].cost_us();
+  std::ostringstream reason;
+  reason << std::fixed << std::setprecision(1) << "cost " << ranking[0].cost_us() << " us";
+  if (ranking.size() > 1) {
+    const RankedKernel& second = ranking[1];
+    reason << "; next " << second.kernel->id();
+    if (second.refusal.empty()) {
+      reason << " " << second.cost_us() << " us";
+    } else {
+      reason << " refused: " << second.refusal;
+    }
+  }
+  choice.reason = reason.str();
+  return choice;
+}
+
+}  // namespace wherry::mir

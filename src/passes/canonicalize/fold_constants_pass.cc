@@ -1,0 +1,143 @@
+// Runs what depends on constants only, once and now: statements whose arguments are all weights, and values that inference knows.
+// Constants bound to IntArray and Scalar arguments become attributes.
+#include <algorithm>
+
+#include "base/check.h"
+#include "core/device_context.h"
+#include "kernel/invoke.h"
+#include "pass/pass_registry.h"
+#include "wherry/tensor.h"
+
+namespace wherry::mir {
+namespace {
+
+// Weights lie in host memory.
+bool IsPlacement(const Node::Stmt& stmt) { return stmt.op_type() == "io_copy"; }
+
+class FoldConstantsPass : public ProgramPass {
+ public:
+  void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    for (Node* stmt : graph->StmtTopologicalOrder()) {
+      BindAttributes(graph.get(), stmt);
+      if (stmt->AsStmt().schema().Has(kTraitControlFlow) || stmt->AsStmt().schema().Has(kTraitRandom) || IsPlacement(stmt->AsStmt())) {
+        continue;
+      }
+      if (FoldKnownValues(graph.get(), stmt)) continue;
+      FoldByRunning(graph.get(), stmt);
+    }
+  }
+
+ private:
+  // reshape(x, shape: %w) with a weight, or with values that inference knows as numbers, becomes reshape(x) {shape = [...]}.
+  static void BindAttributes(SSAGraph* graph, Node* node) {
+    const Node::Stmt& stmt = node->AsStmt();
+    for (const ArgDef& def : stmt.schema().args) {
+      if (def.is_tensor() || !def.may_be_tensor()) continue;
+      Node* arg = stmt.input(def.name);
+      if (arg == nullptr) continue;
+      Attribute value;
+      if (const DenseTensor* weight = graph->TryWeight(arg)) {
+        const Tensor tensor(std::make_shared<DenseTensor>(*weight));
+        if (def.type == AttrType::kScalar && weight->numel() != 1) continue;
+        value = def.type == AttrType::kScalar ? Attribute(Scalar(tensor)) : Attribute(IntArray(tensor));
+      } else if (const std::optional<std::vector<int64_t>> numbers = Numbers(arg->AsArg().type)) {
+        if (def.type == AttrType::kScalar && numbers->size() != 1) continue;
+        value = def.type == AttrType::kScalar ? Attribute(Scalar(numbers->at(0))) : Attribute(IntArray(*numbers));
+      } else {
+        continue;
+      }
+      graph->SetInput(node, def.name, {});
+      graph->SetAttr(node, def.name, std::move(value));
+      if (arg->AsArg().is_weight && arg->outlinks().empty() && !graph->IsOutput(arg)) graph->EraseArg(arg);
+    }
+  }
+
+  // The values of an integer tensor, when all of them are numbers.
+  static std::optional<std::vector<int64_t>> Numbers(const MetaTensor& type) {
+    if (!type.values || !type.known()) return std::nullopt;
+    std::vector<int64_t> numbers;
+    for (const Dim& value : *type.values) {
+      if (!value.known()) return std::nullopt;
+      numbers.push_back(value.value());
+    }
+    return numbers;
+  }
+
+  bool FoldKnownValues(SSAGraph* graph, Node* stmt) {
+    const NodeList results = stmt->outlinks();
+    std::vector<DenseTensor> tensors;
+    for (const Node* result : results) {
+      const MetaTensor& type = result->AsArg().type;
+      const std::optional<std::vector<int64_t>> numbers = Numbers(type);
+      if (!numbers || !(IsInteger(type.dtype) || type.dtype == DataType::kBool)) return false;
+      DenseTensor tensor(HostAllocator(), TensorMeta{DataType::kInt64, type.shape(), DataLayout::kNCHW, 0});
+      std::copy(numbers->begin(), numbers->end(), tensor.mutable_data<int64_t>());
+      CpuContext context;
+      tensors.push_back(TransformTensor(tensor, type.dtype, DataLayout::kNCHW, &context));
+    }
+    Replace(graph, stmt, results, std::move(tensors));
+    return true;
+  }
+
+  void FoldByRunning(SSAGraph* graph, Node* node) {
+    const Node::Stmt& stmt = node->AsStmt();
+    size_t read = 0;
+    std::vector<CallArg> args(stmt.schema().args.size());
+    for (size_t i = 0; i < args.size(); ++i) {
+      const ArgDef& def = stmt.schema().args[i];
+      for (const Node* arg : stmt.input_list(def.name)) {
+        const DenseTensor* weight = graph->TryWeight(arg);
+        if (weight == nullptr) return;
+        args[i].tensors.push_back(weight);
+        read += weight->nbytes();
+      }
+      if (stmt.HasAttr(def.name)) args[i].attribute = stmt.attrs().at(def.name);
+    }
+    size_t written = 0;
+    NodeList results;
+    InvokeOptions options;
+    for (const OutputDef& output : stmt.schema().outputs) {
+      const auto bound = stmt.outputs().find(output.name);
+      options.output_counts.push_back(bound == stmt.outputs().end() ? 0 : bound->second.size());
+      if (bound == stmt.outputs().end()) continue;
+      for (Node* result : bound->second) {
+        if (!result->AsArg().type.known()) return;
+        const size_t bytes = result->AsArg().type.tensor_meta().nbytes();
+        if (bytes > context().max_folded_bytes - std::min(written, context().max_folded_bytes)) {
+          if (bytes > read) return;
+        }
+        written += bytes;
+        results.push_back(result);
+      }
+    }
+    if (written > std::max(read, context().max_folded_bytes)) {
+      Note(StrCat(stmt.op_type(), ": not folded, its result of ", written, " bytes is larger than what it is made from"));
+      return;
+    }
+    CpuContext cpu(context().pool);
+    std::vector<DenseTensor> tensors;
+    try {
+      for (std::vector<DenseTensor>& group : InvokeOp(stmt.schema(), args, &cpu, options)) {
+        for (DenseTensor& tensor : group) tensors.push_back(std::move(tensor));
+      }
+    } catch (const Error& error) {
+      // What fails here fails when it is run, if it is: a branch that is never taken is no error.
+      Note(StrCat(stmt.op_type(), ": not folded: ", error.message()));
+      return;
+    }
+    if (tensors.size() < results.size()) return;
+    Replace(graph, node, results, std::move(tensors));
+  }
+
+  static void Replace(SSAGraph* graph, Node* stmt, const NodeList& results, std::vector<DenseTensor> tensors) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      graph->ReplaceUses(results[i], graph->NewWeight(results[i]->AsArg().name, std::move(tensors[i])));
+    }
+    graph->EraseStmt(stmt);
+  }
+};
+
+}  // namespace
+}  // namespace wherry::mir
+
+REGISTER_MIR_PASS(fold_constants_pass, wherry::mir::FoldConstantsPass);

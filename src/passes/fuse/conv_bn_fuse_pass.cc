@@ -1,0 +1,107 @@
+// conv2d + batch_norm -> conv2d with other weights and a bias:
+//   bn(conv(x, w) + b) = conv(x, w * s) + (b - mean) * s + beta,   s = gamma / sqrt(variance + epsilon), per output channel.
+#include <cmath>
+#include <vector>
+
+#include "ir/fuse_base.h"
+#include "pass/pass_registry.h"
+
+namespace wherry::mir {
+namespace {
+
+class ConvBnFuser : public FuseBase {
+ protected:
+  void BuildPattern() override {
+    PMNode* conv = OpNode("conv", "conv2d");
+    PMNode* conv_out = VarNode("conv_out")->AsIntermediate();
+    PMNode* bn = OpNode("bn", "batch_norm");
+    PMNode* out = VarNode("out")->AsOutput();
+    *conv >> *conv_out >> *bn >> *out;
+    conv_out->AsParam(bn, "x");
+    for (const char* name : {"mean", "variance"}) {
+      PMNode* statistic = VarNode(name)->assert_is_persistable_var();
+      *statistic >> *bn;
+      statistic->AsParam(bn, name);
+    }
+  }
+
+  bool Check(SSAGraph* graph, const key2nodes_t& matched) override {
+    const Node::Stmt& conv = matched.at("conv")->AsStmt();
+    const Node::Stmt& bn = matched.at("bn")->AsStmt();
+    const auto is_f32 = [graph](const Node* arg) {
+      const DenseTensor* weight = arg == nullptr ? nullptr : graph->TryWeight(arg);
+      return weight != nullptr && weight->dtype() == DataType::kFloat;
+    };
+    if (!is_f32(conv.input("filter")) || !is_f32(bn.input("mean")) || !is_f32(bn.input("variance"))) return false;
+    for (const char* name : {"scale", "bias"}) {
+      if (bn.input(name) != nullptr && !is_f32(bn.input(name))) return false;
+    }
+    // A bias is folded with it; anything else in the epilogue comes before the normalisation and must stay there.
+    const auto& steps = conv.GetAttr<Epilogue>("epilogue").steps;
+    if (steps.size() > 1 || (steps.size() == 1 && steps[0].kind != EpilogueStep::Kind::kBias)) return false;
+    if (steps.size() == 1 && !is_f32(conv.input("operands"))) return false;
+    return graph->WeightTensor(conv.input("filter")).shape()[0] == graph->WeightTensor(bn.input("mean")).numel();
+  }
+
+  void InsertNewNode(SSAGraph* graph, const key2nodes_t& matched) override {
+    const Node::Stmt& conv = matched.at("conv")->AsStmt();
+    const Node::Stmt& bn = matched.at("bn")->AsStmt();
+    const DenseTensor& filter = graph->WeightTensor(conv.input("filter"));
+    const auto channels = static_cast<size_t>(filter.shape()[0]);
+    const auto values = [&](const Node* arg, float fallback) {
+      if (arg == nullptr) return std::vector<float>(channels, fallback);
+      const auto* data = graph->WeightTensor(arg).data<float>();
+      return std::vector<float>(data, data + channels);
+    };
+    const std::vector<float> mean = values(bn.input("mean"), 0);
+    const std::vector<float> variance = values(bn.input("variance"), 1);
+    const std::vector<float> gamma = values(bn.input("scale"), 1);
+    const std::vector<float> beta = values(bn.input("bias"), 0);
+    const std::vector<float> old_bias = values(conv.input("operands"), 0);
+    const auto epsilon = bn.GetAttr<double>("epsilon");
+
+    DenseTensor new_filter(HostAllocator(), filter.meta());
+    DenseTensor new_bias(HostAllocator(), TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(channels)}, DataLayout::kNCHW, 0});
+    const int64_t per_channel = filter.shape().numel(1, filter.shape().rank());
+    const auto* from = filter.data<float>();
+    auto* to = new_filter.mutable_data<float>();
+    for (size_t c = 0; c < channels; ++c) {
+      const double scale = gamma[c] / std::sqrt(variance[c] + epsilon);
+      for (int64_t i = 0; i < per_channel; ++i) *to++ = static_cast<float>(*from++ * scale);
+      new_bias.mutable_data<float>()[c] = static_cast<float>((old_bias[c] - double{mean[c]}) * scale + beta[c]);
+    }
+    filter_ = graph->NewWeight(conv.input("filter")->AsArg().name, std::move(new_filter));
+    bias_ = graph->NewWeight(bn.input("mean")->AsArg().name + ".bias", std::move(new_bias));
+    graph->NewStmt(GenOpDesc(matched), matched.at("bn"));
+  }
+
+  OpDesc GenOpDesc(const key2nodes_t& matched) override {
+    OpDesc desc = matched.at("conv")->AsStmt().desc();
+    desc.SetInput("filter", {filter_->AsArg().name});
+    desc.SetInput("operands", {bias_->AsArg().name});
+    desc.SetOutput("out", {matched.at("out")->AsArg().name});
+    EpilogueStep bias;
+    bias.kind = EpilogueStep::Kind::kBias;
+    bias.operand = 0;
+    desc.SetAttr("epilogue", Epilogue{{bias}});
+    return desc;
+  }
+
+ private:
+  Node* filter_ = nullptr;  // of the match at hand
+  Node* bias_ = nullptr;
+};
+
+class ConvBnFusePass : public ProgramPass {
+ public:
+  void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    ConvBnFuser fuser;
+    const int fused = fuser(graph.get());
+    if (fused > 0) Note(std::to_string(fused) + " batch_norm folded into conv2d");
+  }
+};
+
+}  // namespace
+}  // namespace wherry::mir
+
+REGISTER_MIR_PASS(conv_bn_fuse_pass, wherry::mir::ConvBnFusePass).BindTargets({TARGET(kAny)}).BindKernel("conv2d");

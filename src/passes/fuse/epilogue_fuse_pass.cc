@@ -1,0 +1,167 @@
+// What follows a convolution, a matrix product or fc and can be done on its result while that is still in registers goes into its
+// epilogue: scale and bias per channel, one more operand of the result's shape, activations. One table for all of them.
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+#include "pass/pass_registry.h"
+
+namespace wherry::mir {
+namespace {
+
+struct Activation {
+  ActKind kind;
+  float a;
+  float b;
+};
+
+float Number(const Node::Stmt& stmt, const char* name) { return stmt.GetAttr<Scalar>(name).to<float>(); }
+
+// The activation that a statement is, if it is one.
+std::optional<Activation> ActivationOf(const Node::Stmt& stmt) {
+  struct Plain {
+    const char* op;
+    ActKind kind;
+    float a;
+    float b;
+  };
+  static constexpr Plain kPlain[] = {
+      {"relu", ActKind::kRelu, 0, 0},         {"relu6", ActKind::kClip, 0, 6},      {"sigmoid", ActKind::kSigmoid, 0, 0},
+      {"tanh", ActKind::kTanh, 0, 0},         {"hardswish", ActKind::kHardSwish, 0, 0}, {"silu", ActKind::kSwish, 1, 0},
+      {"mish", ActKind::kMish, 0, 0},         {"exp", ActKind::kExp, 0, 0},         {"sqrt", ActKind::kSqrt, 0, 0},
+      {"abs", ActKind::kAbs, 0, 0},           {"erf", ActKind::kErf, 0, 0},         {"square", ActKind::kSquare, 0, 0},
+      {"reciprocal", ActKind::kReciprocal, 0, 0}, {"neg", ActKind::kNeg, 0, 0},     {"log", ActKind::kLog, 0, 0},
+  };
+  const std::string op = stmt.op_type();
+  for (const Plain& plain : kPlain) {
+    if (op == plain.op) return Activation{plain.kind, plain.a, plain.b};
+  }
+  const auto number = [&stmt](const char* name) { return stmt.GetAttr<float>(name); };
+  if (op == "leaky_relu") return Activation{ActKind::kLeakyRelu, number("negative_slope"), 0};
+  if (op == "elu") return Activation{ActKind::kElu, number("alpha"), 0};
+  if (op == "swish") return Activation{ActKind::kSwish, number("beta"), 0};
+  if (op == "hardsigmoid") return Activation{ActKind::kHardSigmoid, number("slope"), number("offset")};
+  if (op == "softplus") return Activation{ActKind::kSoftplus, number("beta"), number("threshold")};
+  if (op == "gelu") return Activation{stmt.GetAttr<bool>("approximate") ? ActKind::kGeluTanh : ActKind::kGelu, 0, 0};
+  if (op == "clip" && stmt.HasAttr("min") && stmt.HasAttr("max")) {
+    return Activation{ActKind::kClip, Number(stmt, "min"), Number(stmt, "max")};
+  }
+  return std::nullopt;
+}
+
+class EpilogueFusePass : public ProgramPass {
+ public:
+  void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    NodeList bases = graph->StmtTopologicalOrder();
+    std::erase_if(bases, [](const Node* stmt) {
+      const std::string op = stmt->AsStmt().op_type();
+      return op != "conv2d" && op != "fc" && op != "matmul" && op != "fused_matmul";
+    });
+    for (Node* base : bases) {  // what is fused and erased is never itself a base
+      const std::string op = base->AsStmt().op_type();
+      int fused = 0;
+      while (Node* longer = FuseNext(graph.get(), base)) {
+        base = longer;
+        ++fused;
+      }
+      if (fused > 0) {
+        Note(StrCat(op, " ", base->AsStmt().output()->AsArg().name, ": epilogue ", ToString(base->AsStmt().GetAttr<Epilogue>("epilogue"))));
+      }
+    }
+  }
+
+ private:
+  // The statement after which nothing is left of the old one, or null when what follows does not fit.
+  static Node* FuseNext(SSAGraph* graph, Node* base) {
+    const Node::Stmt& stmt = base->AsStmt();
+    Node* value = stmt.output();
+    if (value->outlinks().size() != 1 || graph->IsOutput(value)) return nullptr;
+    if (value->AsArg().type.dtype != DataType::kFloat || !value->AsArg().type.rank_known) return nullptr;
+    const bool plain_matmul = stmt.op_type() == "matmul";
+    Epilogue epilogue = plain_matmul ? Epilogue() : stmt.GetAttr<Epilogue>("epilogue");
+    if (epilogue.steps.size() == Epilogue::kMaxSteps) return nullptr;
+    Node* next = value->outlinks()[0];
+    std::optional<EpilogueStep> step;
+    Node* operand = nullptr;
+    if (const std::optional<Activation> activation = ActivationOf(next->AsStmt())) {
+      if (next->AsStmt().input("x") != value) return nullptr;
+      step = EpilogueStep{EpilogueStep::Kind::kAct, activation->kind, activation->a, activation->b, -1};
+    } else {
+      step = StepWithOperand(graph, stmt, value, next->AsStmt(), &operand);
+    }
+    if (!step) return nullptr;
+    Binding inputs = stmt.inputs();
+    if (operand != nullptr) {
+      step->operand = static_cast<int>(inputs["operands"].size());
+      inputs["operands"].push_back(operand);
+    }
+    epilogue.steps.push_back(*step);
+    return Replace(graph, base, next, std::move(inputs), std::move(epilogue));
+  }
+
+  static Node* Replace(SSAGraph* graph, Node* base, Node* next, Binding inputs, Epilogue epilogue) {
+    AttributeMap attrs = base->AsStmt().attrs();
+    attrs["epilogue"] = std::move(epilogue);
+    const std::string op = base->AsStmt().op_type() == "matmul" ? "fused_matmul" : base->AsStmt().op_type();
+    OpDesc desc(op);
+    for (const auto& [param, nodes] : inputs) {
+      std::vector<std::string> names;
+      for (const Node* node : nodes) names.push_back(node->AsArg().name);
+      desc.SetInput(param, names);
+    }
+    for (auto& [name, value] : attrs) desc.SetAttribute(name, std::move(value));
+    desc.SetOutput("out", {next->AsStmt().output()->AsArg().name});
+    desc.SetLabel(base->AsStmt().label());
+    Node* fused = graph->NewStmt(desc, next);  // where the later one stood: its operand is there by then
+    graph->EraseStmt(next);
+    graph->EraseStmt(base);
+    return fused;
+  }
+
+  // add, subtract or multiply of `value` and something that the epilogue can take as an operand.
+  static std::optional<EpilogueStep> StepWithOperand(SSAGraph* graph, const Node::Stmt& base, const Node* value, const Node::Stmt& next,
+                                                     Node** operand) {
+    const std::string op = next.op_type();
+    if (op != "add" && op != "multiply" && op != "subtract") return std::nullopt;
+    Node* x = next.input("x");
+    Node* y = next.input("y");
+    if (x == y || (op == "subtract" && x != value)) return std::nullopt;
+    Node* other = x == value ? y : x;
+    const MetaTensor& type = value->AsArg().type;
+    const MetaTensor& other_type = other->AsArg().type;
+    if (!other_type.rank_known || other_type.dtype != type.dtype) return std::nullopt;
+    if (op == "add" && !other->AsArg().is_weight && other_type.dims == type.dims) {
+      *operand = other;
+      return EpilogueStep{EpilogueStep::Kind::kAdd, ActKind::kIdentity, 0, 0, -1};
+    }
+    const DenseTensor* weight = graph->TryWeight(other);
+    if (weight == nullptr) return std::nullopt;
+    const std::optional<std::vector<float>> row = PerChannel(base, type, *weight);
+    if (!row) return std::nullopt;
+    DenseTensor channel(HostAllocator(), TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(row->size())}, DataLayout::kNCHW, 0});
+    std::transform(row->begin(), row->end(), channel.mutable_data<float>(), [&op](float v) { return op == "subtract" ? -v : v; });
+    *operand = graph->NewWeight(other->AsArg().name, std::move(channel));
+    return EpilogueStep{op == "multiply" ? EpilogueStep::Kind::kScale : EpilogueStep::Kind::kBias, ActKind::kIdentity, 0, 0, -1};
+  }
+
+  // The weight as one number per channel of the result (axis 1 of a convolution's, the last of a product's), if broadcasting makes it so.
+  static std::optional<std::vector<float>> PerChannel(const Node::Stmt& base, const MetaTensor& result, const DenseTensor& weight) {
+    const int axis = base.op_type() == "conv2d" ? 1 : result.rank() - 1;
+    if (axis < 0 || axis >= result.rank() || weight.shape().rank() > result.rank()) return std::nullopt;
+    const Dim& channels = result.dims[static_cast<size_t>(axis)];
+    if (!channels.known() || channels.value() == 0) return std::nullopt;
+    const int offset = result.rank() - weight.shape().rank();
+    for (int d = 0; d < weight.shape().rank(); ++d) {
+      const bool fits = weight.shape()[d] == 1 || (d + offset == axis && weight.shape()[d] == channels.value());
+      if (!fits) return std::nullopt;
+    }
+    const auto* data = weight.data<float>();
+    if (weight.numel() == 1) return std::vector<float>(static_cast<size_t>(channels.value()), data[0]);
+    return std::vector<float>(data, data + weight.numel());
+  }
+};
+
+}  // namespace
+}  // namespace wherry::mir
+
+REGISTER_MIR_PASS(epilogue_fuse_pass, wherry::mir::EpilogueFusePass).BindTargets({TARGET(kAny)});

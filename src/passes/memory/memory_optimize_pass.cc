@@ -1,0 +1,119 @@
+// Orders independent statements so that less memory is alive at a time, and reports what the arena will need. The offsets themselves are
+// worked out by the runtime for each shape, with the same planner.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "base/check.h"
+#include "ir/arena_planner.h"
+#include "kernel/cost.h"
+#include "pass/pass_registry.h"
+
+namespace wherry::mir {
+namespace {
+
+// Greedy ordering looks at every ready statement at every step; above this it is not worth the time.
+constexpr size_t kMaxStatements = 4096;
+
+class MemoryOptimizePass : public StmtPass {
+ public:
+  void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    const NodeList before = graph->StmtTopologicalOrder();
+    const std::vector<Lifetime> lifetimes = Lifetimes(*graph, before);
+    const size_t peak = PeakBytes(lifetimes);
+    size_t separate = 0;
+    for (const Lifetime& lifetime : lifetimes) separate += lifetime.bytes;
+    if (separate == 0) return;
+    size_t best = peak;
+    if (before.size() <= kMaxStatements) {
+      const NodeList after = GreedyOrder(*graph, before);
+      const std::vector<Lifetime> reordered = Lifetimes(*graph, after);
+      if (PeakBytes(reordered) < peak) {
+        graph->Reorder(after);
+        best = PeakBytes(reordered);
+      }
+    }
+    Note(StrCat("activations: ", separate, " bytes apart, ", PlanArena(Lifetimes(*graph, graph->StmtTopologicalOrder())).size,
+                " in one arena, ", best, " alive at once", best < peak ? StrCat(" (", peak, " before reordering)") : "",
+                " (a dynamic dimension counts as ", kAssumedDim, ")"));
+  }
+
+ private:
+  // Values that live in the arena: results that share no other's memory and are no outputs.
+  static bool InArena(const SSAGraph& graph, const Node* value) {
+    return value->producer() != nullptr && !graph.IsOutput(value) && graph.Alias(value) == nullptr;
+  }
+  static const Node* Root(const SSAGraph& graph, const Node* value) {
+    while (const Node* source = graph.Alias(value)) value = source;
+    return value;
+  }
+  static size_t Bytes(const Node* value) { return static_cast<size_t>(EstimateBytes(value->AsArg().type)); }
+
+  static std::vector<Lifetime> Lifetimes(const SSAGraph& graph, const NodeList& order) {
+    std::map<const Node*, size_t> index;
+    std::vector<Lifetime> lifetimes;
+    for (int step = 0; step < static_cast<int>(order.size()); ++step) {
+      const Node* stmt = order[static_cast<size_t>(step)];
+      for (const Node* result : stmt->outlinks()) {
+        if (!InArena(graph, result)) continue;
+        index[result] = lifetimes.size();
+        lifetimes.push_back({Bytes(result), step, step});
+      }
+      for (const NodeList* links : {&stmt->inlinks(), &stmt->outlinks()}) {
+        for (const Node* value : *links) {
+          const auto it = index.find(Root(graph, value));
+          if (it != index.end()) lifetimes[it->second].last = step;
+        }
+      }
+    }
+    return lifetimes;
+  }
+
+  // At each step the ready statement after which the least is alive; the program's order where that decides nothing.
+  static NodeList GreedyOrder(const SSAGraph& graph, const NodeList& before) {
+    std::map<const Node*, size_t> open_inputs;
+    std::map<const Node*, size_t> open_uses;
+    NodeList ready;
+    for (Node* stmt : before) {
+      size_t open = 0;
+      for (const Node* arg : stmt->inlinks()) {
+        open += arg->producer() != nullptr ? 1 : 0;
+        ++open_uses[Root(graph, arg)];
+      }
+      open_inputs[stmt] = open;
+      if (open == 0) ready.push_back(stmt);
+    }
+    NodeList order;
+    while (!ready.empty()) {
+      size_t best = 0;
+      double best_growth = std::numeric_limits<double>::max();
+      for (size_t i = 0; i < ready.size(); ++i) {
+        double growth = 0;
+        for (const Node* result : ready[i]->outlinks()) growth += InArena(graph, result) ? static_cast<double>(Bytes(result)) : 0;
+        for (const Node* arg : ready[i]->inlinks()) {
+          const Node* root = Root(graph, arg);
+          if (InArena(graph, root) && open_uses[root] == 1) growth -= static_cast<double>(Bytes(root));
+        }
+        if (growth < best_growth) {
+          best_growth = growth;
+          best = i;
+        }
+      }
+      Node* stmt = ready[best];
+      ready.erase(ready.begin() + static_cast<int64_t>(best));
+      order.push_back(stmt);
+      for (const Node* arg : stmt->inlinks()) --open_uses[Root(graph, arg)];
+      for (const Node* result : stmt->outlinks()) {
+        for (Node* user : result->outlinks()) {
+          if (--open_inputs[user] == 0) ready.push_back(user);
+        }
+      }
+    }
+    return order;
+  }
+};
+
+}  // namespace
+}  // namespace wherry::mir
+
+REGISTER_MIR_PASS(memory_optimize_pass, wherry::mir::MemoryOptimizePass).BindTargets({TARGET(kAny)});

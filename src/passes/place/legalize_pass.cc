@@ -1,0 +1,145 @@
+// Splits what no good kernel takes: where a statement's epilogue keeps the better kernels away, its last steps become statements of their
+// own until one of those kernels accepts.
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+#include "pass/kernel_choice.h"
+#include "pass/pass_registry.h"
+
+namespace wherry::mir {
+namespace {
+
+// The op that does what an activation step does, with its attributes.
+std::optional<std::pair<std::string, AttributeMap>> OpOf(const EpilogueStep& step) {
+  const auto plain = [](const char* op) { return std::make_pair(std::string(op), AttributeMap{}); };
+  switch (step.act) {
+    case ActKind::kRelu: return plain("relu");
+    case ActKind::kClip: return std::make_pair(std::string("clip"), AttributeMap{{"min", Scalar(step.a)}, {"max", Scalar(step.b)}});
+    case ActKind::kLeakyRelu: return std::make_pair(std::string("leaky_relu"), AttributeMap{{"negative_slope", double{step.a}}});
+    case ActKind::kElu: return std::make_pair(std::string("elu"), AttributeMap{{"alpha", double{step.a}}});
+    case ActKind::kSigmoid: return plain("sigmoid");
+    case ActKind::kTanh: return plain("tanh");
+    case ActKind::kHardSigmoid:
+      return std::make_pair(std::string("hardsigmoid"), AttributeMap{{"slope", double{step.a}}, {"offset", double{step.b}}});
+    case ActKind::kHardSwish: return plain("hardswish");
+    case ActKind::kSwish: return std::make_pair(std::string("swish"), AttributeMap{{"beta", double{step.a}}});
+    case ActKind::kGelu: return plain("gelu");
+    case ActKind::kGeluTanh: return std::make_pair(std::string("gelu"), AttributeMap{{"approximate", true}});
+    case ActKind::kExp: return plain("exp");
+    case ActKind::kSqrt: return plain("sqrt");
+    case ActKind::kAbs: return plain("abs");
+    case ActKind::kSoftplus:
+      return std::make_pair(std::string("softplus"), AttributeMap{{"beta", double{step.a}}, {"threshold", double{step.b}}});
+    case ActKind::kMish: return plain("mish");
+    case ActKind::kErf: return plain("erf");
+    case ActKind::kSquare: return plain("square");
+    case ActKind::kReciprocal: return plain("reciprocal");
+    case ActKind::kNeg: return plain("neg");
+    case ActKind::kLog: return plain("log");
+    case ActKind::kIdentity: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+class LegalizePass : public ProgramPass {
+ public:
+  void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    for (Node* stmt : graph->StmtTopologicalOrder()) {
+      const Node::Stmt& before = stmt->AsStmt();
+      if (!before.HasAttr("epilogue") || before.GetAttr<Epilogue>("epilogue").steps.empty()) continue;
+      const size_t keep = StepsToKeep(*graph, stmt);
+      const size_t count = before.GetAttr<Epilogue>("epilogue").steps.size();
+      if (keep == count) continue;
+      Note(StrCat(before.op_type(), " ", before.output()->AsArg().name, ": ", count - keep, " epilogue steps split off"));
+      for (size_t left = count; left > keep; --left) SplitLast(graph.get(), stmt);
+      Pick(graph.get(), stmt);
+    }
+  }
+
+ private:
+  // The longest prefix of the epilogue with which the cheapest kernel for none of it still runs; all, when that saves nothing.
+  size_t StepsToKeep(SSAGraph& graph, Node* stmt) const {
+    const Epilogue whole = stmt->AsStmt().GetAttr<Epilogue>("epilogue");
+    const double whole_us = Cost(graph, stmt);
+    graph.SetAttr(stmt, "epilogue", Epilogue());
+    const double bare_us = Cost(graph, stmt);
+    size_t keep = whole.steps.size();
+    // Each step of its own reads and writes the result once more; twice the bare kernel's time is more than that for any product.
+    if (whole_us > 2 * bare_us) {
+      for (keep = whole.steps.size() - 1; keep > 0; --keep) {
+        graph.SetAttr(stmt, "epilogue", Epilogue{{whole.steps.begin(), whole.steps.begin() + static_cast<int64_t>(keep)}});
+        if (Cost(graph, stmt) <= 2 * bare_us) break;
+      }
+    }
+    graph.SetAttr(stmt, "epilogue", whole);
+    return keep;
+  }
+
+  double Cost(const SSAGraph& graph, const Node* stmt) const {
+    const KernelChoice choice = ChooseKernel(graph, stmt, context());
+    return choice.kernel == nullptr ? 1e30 : choice.cost_us;
+  }
+
+  void SplitLast(SSAGraph* graph, Node* stmt) const {
+    Epilogue epilogue = stmt->AsStmt().GetAttr<Epilogue>("epilogue");
+    const EpilogueStep step = epilogue.steps.back();
+    epilogue.steps.pop_back();
+    Node* result = stmt->AsStmt().output();
+    Node* inner = graph->NewArg(result->AsArg().name + ".part", result->AsArg().type);
+    OpDesc desc("relu");
+    if (step.kind == EpilogueStep::Kind::kAct) {
+      const auto op = OpOf(step);
+      desc.SetType(op ? op->first : "assign");
+      if (op) {
+        for (const auto& [name, value] : op->second) desc.SetAttribute(name, value);
+      }
+      desc.SetInput("x", {inner->AsArg().name});
+    } else {
+      desc.SetType(step.kind == EpilogueStep::Kind::kScale ? "multiply" : "add");
+      desc.SetInput("x", {inner->AsArg().name});
+      desc.SetInput("y", {Operand(graph, stmt, step, result->AsArg().type)->AsArg().name});
+    }
+    desc.SetOutput("out", {result->AsArg().name});
+    // The new statement takes the result over; the old one then gives the part.
+    Node* split = graph->NewStmt(desc, stmt);
+    RebindOutput(graph, stmt, inner, std::move(epilogue), step);
+    Pick(graph, split);
+  }
+
+  // A channel operand as an elementwise op needs it: [c] -> [c, 1, 1] behind a convolution.
+  static Node* Operand(SSAGraph* graph, const Node* stmt, const EpilogueStep& step, const MetaTensor& type) {
+    Node* operand = stmt->AsStmt().input_list("operands").at(static_cast<size_t>(step.operand));
+    const DenseTensor* weight = graph->TryWeight(operand);
+    if (step.kind == EpilogueStep::Kind::kAdd || stmt->AsStmt().op_type() != "conv2d" || weight == nullptr) return operand;
+    TensorMeta meta = weight->meta();
+    meta.shape = Shape{weight->numel(), 1, 1};
+    (void)type;
+    return graph->NewWeight(operand->AsArg().name, DenseTensor(meta, weight->buffer(), weight->offset()));
+  }
+
+  static void RebindOutput(SSAGraph* graph, Node* stmt, Node* result, Epilogue epilogue, const EpilogueStep& removed) {
+    if (removed.operand >= 0) {
+      NodeList operands = stmt->AsStmt().input_list("operands");
+      operands.erase(operands.begin() + removed.operand);
+      for (EpilogueStep& step : epilogue.steps) step.operand -= step.operand > removed.operand ? 1 : 0;
+      graph->SetInput(stmt, "operands", std::move(operands));
+    }
+    graph->SetAttr(stmt, "epilogue", std::move(epilogue));
+    graph->SetOutput(stmt, "out", {result});
+  }
+
+  void Pick(SSAGraph* graph, Node* stmt) const {
+    InferStmt(graph, stmt);
+    const KernelChoice choice = ChooseKernel(*graph, stmt, context());
+    if (choice.kernel == nullptr) return;
+    graph->SetPick(stmt, KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
+    MetaTensor& type = stmt->AsStmt().output()->AsArg().type;
+    type.layout = ResultLayout(*choice.kernel, stmt, type);
+  }
+};
+
+}  // namespace
+}  // namespace wherry::mir
+
+REGISTER_MIR_PASS(legalize_pass, wherry::mir::LegalizePass).BindTargets({TARGET(kAny)});

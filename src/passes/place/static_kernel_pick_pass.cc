@@ -1,0 +1,40 @@
+// Picks a kernel for every statement: vetoes what cannot run, then compares by valid place, precision, estimated cost (conversions at the
+// inputs counted), layout and priority, in the order that KernelPickFactor gives. Walks forward, so that each op sees the layout in which
+// its arguments come.
+#include "base/check.h"
+#include "pass/kernel_choice.h"
+#include "pass/pass_registry.h"
+
+namespace wherry::mir {
+namespace {
+
+class StaticKernelPickPass : public StmtPass {
+ public:
+  void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    for (Node* stmt : graph->StmtTopologicalOrder()) {
+      const OpSchema& schema = stmt->AsStmt().schema();
+      if (schema.Has(kTraitControlFlow) || std::string_view(schema.name) == "io_copy") continue;
+      const KernelChoice choice = ChooseKernel(*graph, stmt, context());
+      if (choice.kernel == nullptr) {
+        // Loading reports all such ops at once; here the others still get theirs.
+        graph->ClearPick(stmt);
+        Note(StrCat(schema.name, " ", stmt->AsStmt().label(), ": no kernel: ", choice.reason));
+        continue;
+      }
+      const Kernel& kernel = *choice.kernel;
+      const DataLayout layout = kernel.key.layout();
+      graph->SetPick(stmt, KernelPick{kernel.provider, kernel.variant, kernel.key, choice.reason});
+      for (Node* result : stmt->outlinks()) {
+        MetaTensor& type = result->AsArg().type;
+        type.layout = ResultLayout(kernel, stmt, type);
+      }
+      Note(StrCat(schema.name, " ", stmt->outlinks().empty() ? "" : stmt->outlinks()[0]->AsArg().name, ": ", kernel.id(), " (",
+                  kernel.key.DebugString(), layout == DataLayout::kAny ? ", any layout" : "", "), ", choice.reason));
+    }
+  }
+};
+
+}  // namespace
+}  // namespace wherry::mir
+
+REGISTER_MIR_PASS(static_kernel_pick_pass, wherry::mir::StaticKernelPickPass).BindTargets({TARGET(kAny)});
