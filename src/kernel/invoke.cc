@@ -139,10 +139,9 @@ class Invocation {
   }
 
   void InferOutputs() {
-    std::vector<size_t> counts = options_.output_counts;
-    if (counts.empty()) counts.assign(schema_.outputs.size(), 1);
-    WHERRY_ENFORCE(counts.size() == schema_.outputs.size(), kInvalidArgument, "expected the counts of ",
-                   schema_.outputs.size(), " outputs, got ", counts.size());
+    const std::vector<size_t>& counts = options_.output_counts;
+    WHERRY_ENFORCE(counts.empty() || counts.size() == schema_.outputs.size(), kInvalidArgument,
+                   "expected the counts of ", schema_.outputs.size(), " outputs, got ", counts.size());
     inferred_ = InferMeta(schema_, bound_, counts);
     for (const std::vector<MetaTensor>& group : inferred_) {
       for (const MetaTensor& meta : group) output_metas_.push_back(&meta);
