@@ -79,12 +79,13 @@ inline double FloorRemainder(double a, double b) {
   return (remainder < 0.0) != (b < 0.0) ? remainder + b : remainder;  // NaN passes through
 }
 
-// floor of the exact quotient, which floor(a / b) is not where a / b rounds up to a whole number.
+// floor of the exact quotient, which floor(a / b) is not where a / b rounds up to a whole number. As in NumPy, infinity
+// by a finite number is NaN.
 inline double FloorQuotient(double a, double b) {
-  if (b == 0.0 || std::isinf(a) || std::isnan(a) || std::isnan(b)) return std::floor(a / b);
+  if (b == 0.0) return a / b;
   const double remainder = FloorRemainder(a, b);
-  const double quotient = (a - remainder) / b;  // a whole number but for rounding, or for an infinite remainder
-  if (std::isinf(b)) return remainder == a ? std::copysign(0.0, a / b) : -1.0;
+  const double quotient = (a - remainder) / b;  // a whole number but for rounding
+  if (std::isinf(b)) return std::isnan(a) || std::isinf(a) ? std::nan("") : (remainder == a ? 0.0 : -1.0);
   return quotient == 0.0 ? std::copysign(0.0, a / b) : std::nearbyint(quotient);
 }
 

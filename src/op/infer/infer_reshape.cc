@@ -70,6 +70,9 @@ MetaTensor ReshapeInferMeta(const MetaTensor& x, const SymIntArray& shape, bool 
     }
   }
   if (rest) {
+    // Only a copied 0 can be struck out against x.
+    WHERRY_ENFORCE(!allow_zero || std::find(dims.begin(), dims.end(), Dim(0)) == dims.end(), kInvalidArgument, "shape ",
+                   DimsText(wanted), " has -1 beside an empty dimension");
     if (!x.rank_known) return MetaTensor::UnknownRank(x.dtype);
     std::vector<Dim> others = dims;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(*rest));
