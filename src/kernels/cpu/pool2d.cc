@@ -1,0 +1,47 @@
+#include "kernels/cpu/pool/pool2d.h"
+
+#include "core/device_context.h"
+#include "kernel/kernel_registrar.h"
+#include "op/infer/window.h"
+
+namespace wherry::cpu {
+namespace {
+
+template <typename T>
+void Pool2dNhwc(const CpuContext& context, const DenseTensor& x, const IntArray& kernel_size,
+                const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings, bool ceil_mode,
+                bool exclusive, const std::string& pooling_type, bool global_pooling, bool adaptive,
+                const std::string& padding_algorithm, const std::vector<int64_t>& dilations, DenseTensor* out) {
+  const WindowAttributes window = ParseWindow(strides, paddings, padding_algorithm, dilations);
+  const auto axis = [&](int i) {
+    PoolAxis a;
+    a.in = x.shape()[2 + i];
+    if (global_pooling) return PoolAxis::Global(a.in);
+    a.out = out->shape()[2 + i];
+    a.adaptive = adaptive;
+    if (adaptive) return a;
+    const size_t index = static_cast<size_t>(i);
+    a.kernel = kernel_size[index];
+    a.stride = window.stride[index];
+    a.dilation = window.dilation[index];
+    const WindowAxis resolved = ResolveWindowAxis(window, i, a.in, a.kernel, ceil_mode);
+    a.pad_before = resolved.pad_begin;
+    a.pad_after = resolved.pad_end;
+    return a;
+  };
+  PoolShape shape;
+  if (pooling_type == "avg") shape.kind = exclusive ? PoolKind::kAverage : PoolKind::kAverageWithPadding;
+  shape.batch = x.shape()[0];
+  shape.channels = x.shape()[1];
+  shape.rows = axis(0);
+  shape.columns = axis(1);
+  shape.in_pixel_stride = x.meta().effective_pixel_stride();
+  shape.out_pixel_stride = out->meta().effective_pixel_stride();
+  Pool2d(shape, x.data<T>(), out->mutable_data<T>(), context.pool());
+}
+
+}  // namespace
+
+REGISTER_KERNEL(pool2d, cpu, kX86, kNHWC, Pool2dNhwc, float);
+
+}  // namespace wherry::cpu
