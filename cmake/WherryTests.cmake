@@ -49,6 +49,13 @@ function(wherry_add_layer_test folder)
   elseif(folder STREQUAL "core")
     set(libs wherry_core wherry_base)
   endif()
+  # A test may call what its layer is made with (OpenCL).
+  if(TARGET wherry_${name})
+    get_target_property(layer_libs wherry_${name} WHERRY_LIBS)
+    if(layer_libs)
+      list(APPEND libs ${layer_libs})
+    endif()
+  endif()
   wherry_add_test(test_${name} SOURCES ${sources} ${helpers} LIBS ${libs} Threads::Threads ${CMAKE_DL_LIBS}
                   LABELS ${labels})
 endfunction()

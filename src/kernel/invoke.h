@@ -21,7 +21,8 @@ struct InvokeOptions {
   KernelKey key;
   // Exactly this kernel instead of a selected one. It must fit the device.
   const Kernel* kernel = nullptr;
-  // Number of values of each output (list outputs); empty: one each, or as many as InferMeta says.
+  // Number of values of each output (0: an optional one that is not wanted); empty: one each, of a list as many as
+  // InferMeta says.
   std::vector<size_t> output_counts;
   // Arguments (by index) that the kernel may have packed. Packs are made for this call alone; a predictor keeps them.
   std::vector<int8_t> constants;

@@ -56,7 +56,7 @@ InvokeOptions OptionsFor(const OpSchema& schema, const OpDesc& desc, const Kerne
   options.kernel = bound;
   for (const OutputDef& output : schema.outputs) {
     const size_t count = desc.Output(output.name).size();
-    options.output_counts.push_back(output.is_list ? count : 1);
+    options.output_counts.push_back(output.is_list || output.optional ? count : 1);
   }
   return options;
 }

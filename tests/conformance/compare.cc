@@ -22,10 +22,9 @@ double RootMeanSquare(const std::vector<double>& values) {
   return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
 }
 
-// 0 when they are equal in kind, and the difference otherwise.
+// How far apart they are; infinitely, if one is finite and the other is not.
 double Distance(double got, double expected) {
-  if (std::isnan(got) && std::isnan(expected)) return 0;
-  if (got == expected) return 0;
+  if (got == expected || (std::isnan(got) && std::isnan(expected))) return 0;
   if (!std::isfinite(got) || !std::isfinite(expected)) return std::numeric_limits<double>::infinity();
   return std::fabs(got - expected);
 }
@@ -58,7 +57,8 @@ std::string Difference(const DenseTensor& got, const DenseTensor& expected, doub
   double worst_excess = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     const double distance = Distance(a[i], b[i]);
-    if (distance <= tolerance * std::max(std::fabs(b[i]), scale)) continue;
+    if (distance == 0 || (std::isfinite(distance) && distance <= tolerance * std::max(std::fabs(b[i]), scale)))
+      continue;
     ++bad;
     if (distance > worst_excess) {
       worst_excess = distance;

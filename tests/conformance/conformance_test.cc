@@ -25,6 +25,10 @@ struct Param {
   std::vector<const Kernel*> kernels;
 };
 
+std::ostream& operator<<(std::ostream& out, const Param& param) {
+  return out << param.op->op->name << " by " << param.id;
+}
+
 std::vector<Param> AllParams() {
   std::vector<Param> params;
   for (const OpCases& op : AllCases()) {

@@ -20,7 +20,8 @@ using Outputs = std::vector<std::vector<DenseTensor>>;
 
 // The arguments of one call and the tensors that they point to.
 struct Call {
-  std::deque<DenseTensor> tensors;
+  std::deque<DenseTensor> tensors;  // those in args, in order
+  std::vector<size_t> arg_of;       // the argument that each belongs to
   std::vector<CallArg> args;
 };
 
@@ -45,32 +46,21 @@ Call MakeCall(const OpCases& op, size_t case_index, bool special_values) {
       const uint64_t seed = Seed(op, case_index, call.tensors.size());
       DenseTensor& tensor = call.tensors.emplace_back(MakeTensor(spec, seed));
       if (special_values && IsFloating(spec.dtype) && spec.values.empty()) InjectSpecialValues(&tensor, seed);
+      call.arg_of.push_back(static_cast<size_t>(given.arg));
       arg.tensors.push_back(&tensor);
     }
   }
   return call;
 }
 
-// Calls fn(argument index, tensor) for every tensor, in order.
-template <typename Fn>
-void ForEachTensor(Call* call, Fn fn) {
-  size_t next = 0;
-  for (size_t i = 0; i < call->args.size(); ++i) {
-    for (const DenseTensor*& tensor : call->args[i].tensors) {
-      auto own = std::find_if(call->tensors.begin(), call->tensors.end(), [&](DenseTensor& t) { return &t == tensor; });
-      fn(i, &*own);
-      ++next;
-    }
-  }
-  WHERRY_CHECK(next == call->tensors.size(), "a tensor belongs to no argument");
-}
-
 void ApplyLayout(const OpSchema& schema, const Variant& variant, Call* call) {
   if (variant.layout != DataLayout::kNHWC) return;
-  ForEachTensor(call, [&](size_t arg, DenseTensor* tensor) {
-    const bool image = schema.args[arg].is_tensor() && tensor->shape().rank() >= 3 && FollowsLayout(schema, arg);
-    if (image) *tensor = ConvertTensor(*tensor, tensor->dtype(), DataLayout::kNHWC, variant.pixel_padding);
-  });
+  for (size_t i = 0; i < call->tensors.size(); ++i) {
+    DenseTensor& tensor = call->tensors[i];
+    const size_t arg = call->arg_of[i];
+    const bool image = schema.args[arg].is_tensor() && tensor.shape().rank() >= 3 && FollowsLayout(schema, arg);
+    if (image) tensor = ConvertTensor(tensor, tensor.dtype(), DataLayout::kNHWC, variant.pixel_padding);
+  }
 }
 
 std::vector<int8_t> ConstantArgs(const OpSchema& schema) {
@@ -93,16 +83,21 @@ DeviceContext* CpuWithThreads(int threads) {
   return context.get();
 }
 
-// The reference kernel for a call, in f64 if there is one for it; null when ref lacks the operator or the type.
+// The reference kernel for exactly this type; null when there is none.
 const Kernel* ReferenceKernel(const OpSchema& schema, DataType dtype) {
-  const Kernel* found = nullptr;
   for (const Kernel* kernel : KernelFactory::Instance().Kernels(schema.kernel)) {
-    if (kernel->provider != "ref" || kernel->key.layout() == DataLayout::kNHWC) continue;
-    const DataType type = kernel->key.dtype();
-    if (type == DataType::kFP64 && IsFloating(dtype)) return kernel;
-    if (type == dtype || type == DataType::kAny) found = kernel;
+    const KernelKey& key = kernel->key;
+    const bool type_fits = key.dtype() == dtype || key.dtype() == DataType::kAny;
+    if (kernel->provider == "ref" && type_fits && key.layout() != DataLayout::kNHWC) return kernel;
   }
-  return found;
+  return nullptr;
+}
+
+// Gives all floating tensors the type f64.
+void ToDouble(Call* call) {
+  for (DenseTensor& tensor : call->tensors) {
+    if (IsFloating(tensor.dtype())) tensor = ConvertTensor(tensor, DataType::kFP64, DataLayout::kNCHW);
+  }
 }
 
 DataType KeyType(const OpSchema& schema, const Call& call) {
@@ -117,13 +112,13 @@ const Outputs& Expected(const OpCases& op, size_t case_index, bool special_value
   if (const auto found = cache.find(key); found != cache.end()) return found->second;
 
   Call call = MakeCall(op, case_index, special_values);
-  const DataType dtype = KeyType(*op.op, call);
-  const Kernel* reference = ReferenceKernel(*op.op, dtype);
-  WHERRY_ENFORCE(reference != nullptr, kNotFound, "ref has no kernel ", op.op->kernel, " for ", ToString(dtype));
-  if (reference->key.dtype() == DataType::kFP64) {
-    ForEachTensor(&call, [&](size_t, DenseTensor* tensor) {
-      if (IsFloating(tensor->dtype())) *tensor = ConvertTensor(*tensor, DataType::kFP64, DataLayout::kNCHW);
-    });
+  ToDouble(&call);
+  const Kernel* reference = ReferenceKernel(*op.op, KeyType(*op.op, call));
+  if (reference == nullptr) {
+    call = MakeCall(op, case_index, special_values);
+    const DataType dtype = KeyType(*op.op, call);
+    reference = ReferenceKernel(*op.op, dtype);
+    WHERRY_ENFORCE(reference != nullptr, kNotFound, "ref has no kernel ", op.op->kernel, " for ", ToString(dtype));
   }
   InvokeOptions options;
   options.kernel = reference;
@@ -206,9 +201,9 @@ Result RunCase(const OpCases& op, size_t case_index, const Kernel& kernel, const
     if (variant.inplace) {
       const auto arg = static_cast<size_t>(op.op->inplace[0].arg);
       if (call.args[arg].tensors.size() != 1) return {Outcome::kSkipped, ""};
-      ForEachTensor(&call, [&](size_t i, DenseTensor* tensor) {
-        if (i == arg) options.inplace = tensor;
-      });
+      for (size_t i = 0; i < call.tensors.size(); ++i) {
+        if (call.arg_of[i] == arg) options.inplace = &call.tensors[i];
+      }
       const DenseTensor& result = expected.at(0).at(0);
       if (result.shape() != options.inplace->shape()) return {Outcome::kSkipped, ""};  // broadcast: cannot be in place
     }
