@@ -302,8 +302,8 @@ void SSAGraph::EraseStmt(Node* stmt) {
   for (Node* arg : results) {
     if (arg->outlinks_.empty() && !IsOutput(arg)) EraseArg(arg);
   }
-  for (Node* arg : arguments) {  // weights that nothing uses any more
-    if (arg->arg_.is_weight && arg->outlinks_.empty() && !IsOutput(arg)) EraseArg(arg);
+  for (Node* arg : arguments) {  // weights that nothing uses any more, and results whose producer went before
+    if (arg->inlinks_.empty() && arg->outlinks_.empty() && !IsOutput(arg) && !IsInput(arg)) EraseArg(arg);
   }
   nodes_.erase(stmt->id_);
 }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "base/check.h"
 #include "ir/text.h"
@@ -60,6 +62,13 @@ std::string Base64(const std::byte* data, size_t size) {
 
 namespace {
 
+// The shortest decimal that reads back to the same float.
+std::string ShortestText(float value) {
+  if (!std::isfinite(value)) return ToString(Attribute(double{value}));
+  char buffer[32];
+  return std::string(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
+}
+
 // The number of elements up to which a weight is printed as a list.
 constexpr int64_t kListedElements = 64;
 constexpr int64_t kSummaryElements = 8;
@@ -75,7 +84,7 @@ std::string ListElements(const DenseTensor& tensor) {
     } else if constexpr (std::is_integral_v<T>) {
       out += ToString(Attribute(static_cast<int64_t>(data[i])));
     } else {
-      out += ToString(Attribute(static_cast<double>(static_cast<float>(data[i]))));
+      out += ShortestText(data[i]);
     }
   }
   return out + "]";
