@@ -1,8 +1,8 @@
 """Grammar of the tensors in an entry's `cases`.
 
-    tensor : dtype '[' [ INT { ',' INT } ] ']' [ 'in' '[' NUMBER ',' NUMBER ']' ] [ '=' NUMBER { ',' NUMBER } ]
-    dtype  : NAME | '{' NAME { ',' NAME } '}'      a set makes one case of each; several sets are taken in step
-    list   : '[' [ tensor { ',' tensor } ] ']'
+tensor : dtype '[' [ INT { ',' INT } ] ']' [ 'in' '[' NUMBER ',' NUMBER ']' ] [ '=' NUMBER { ',' NUMBER } ]
+dtype  : NAME | '{' NAME { ',' NAME } '}'      a set makes one case of each; several sets are taken in step
+list   : '[' [ tensor { ',' tensor } ] ']'
 """
 
 import dataclasses

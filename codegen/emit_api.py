@@ -11,13 +11,13 @@ _HEAD = """\
 //
 // Each picks a kernel by its arguments, moves what lies elsewhere, allocates the results and runs. A tensor that may be
 // absent is then passed as Tensor(). Anything wrong is an Error that names the function, the argument, and what was
-// expected. Thread-safe as long as no tensor is written meanwhile. A name that ends in _ writes its result over its first
-// argument.
+// expected. Thread-safe as long as no tensor is written meanwhile. A function whose name ends in _ writes its result over
+// its first argument.
 """
 
 
 def _default(arg: Arg, op: Op) -> str:
-    """ = VALUE, for the declaration."""
+    """= VALUE, for the declaration."""
     if arg.default is not None:
         value = arg.default.value
         is_empty_shape = value == [] or value is None
@@ -71,4 +71,9 @@ def emit_api(ops: list[Op], target: Target) -> str:
     head = target.banner + "//\n" + _HEAD + "#pragma once\n\n"
     head += "#include <cstdint>\n#include <limits>\n#include <string>\n#include <tuple>\n#include <vector>\n\n"
     head += '#include "wherry/scalar.h"\n#include "wherry/tensor.h"\n#include "wherry/types.h"\n\n'
-    return head + "namespace wherry {\n\n" + "\n".join(_declaration(op) for op in ops if op.has_api) + "\n}  // namespace wherry\n"
+    return (
+        head
+        + "namespace wherry {\n\n"
+        + "\n".join(_declaration(op) for op in ops if op.has_api)
+        + "\n}  // namespace wherry\n"
+    )

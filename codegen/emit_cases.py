@@ -87,13 +87,17 @@ def emit_cases(ops: list[Op], target: Target) -> str:
     ops = [op for op in ops if op.cases]
     parts = [_op(op) for op in ops]
     lines = [target.banner, "\n#include <limits>\n\n", '#include "conformance/case.h"\n', "\nnamespace wherry {\n"]
-    lines.append('\nextern "C" {\n' + "".join(f"extern const OpDescriptor wherry_op_{op.name};\n" for op in ops) + "}\n")
+    lines.append(
+        '\nextern "C" {\n' + "".join(f"extern const OpDescriptor wherry_op_{op.name};\n" for op in ops) + "}\n"
+    )
     lines.append("\nnamespace conformance {\nnamespace {\n\n")
     lines.append("[[maybe_unused]] constexpr double kNan = std::numeric_limits<double>::quiet_NaN();\n")
     lines.append("[[maybe_unused]] constexpr double kInf = std::numeric_limits<double>::infinity();\n\n")
     lines += [text + "\n" for text, _ in parts]
     if parts:
         lines.append("const OpCases kAllCases[] = {\n" + "".join(row for _, row in parts) + "};\n\n")
-    lines.append("}  // namespace\n\nstd::span<const OpCases> AllCases() { return " + ("kAllCases" if parts else "{}") + "; }\n")
+    lines.append(
+        "}  // namespace\n\nstd::span<const OpCases> AllCases() { return " + ("kAllCases" if parts else "{}") + "; }\n"
+    )
     lines.append("\n}  // namespace conformance\n}  // namespace wherry\n")
     return "".join(lines)

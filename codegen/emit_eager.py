@@ -7,6 +7,7 @@ from emit_api import inplace_arg, parameters, return_type
 from model import Op
 from output import Target, wrap
 
+
 def _arguments(op: Op) -> str:
     lines = []
     for arg in op.args:

@@ -50,11 +50,21 @@ def emit_import(ops: list[Op], target: Target) -> str:
             arrays.name("ImportTensor", _tensors(rule.outputs)),
             arrays.name("ImportAttr", [_attr(op, attr) for attr in rule.attrs]),
         ]
-        head = ", ".join([_text(rule.format), _text(rule.domain), _text(rule.type), str(rule.since), until, _text(op.name)])
+        head = ", ".join(
+            [_text(rule.format), _text(rule.domain), _text(rule.type), str(rule.since), until, _text(op.name)]
+        )
         rows.append(f"    {{{head}, {', '.join(spans)}}},\n")
     lines = [target.banner, "\n", '#include "importer/import_rule.h"\n', "\nnamespace wherry {\n"]
     if rows:
-        lines += ["namespace {\n\n", *arrays.lines, "\nconstexpr ImportRule kRules[] = {\n", *rows, "};\n\n}  // namespace\n"]
-    lines.append("\nstd::span<const ImportRule> BuiltinImportRules() { return " + ("kRules" if rows else "{}") + "; }\n")
+        lines += [
+            "namespace {\n\n",
+            *arrays.lines,
+            "\nconstexpr ImportRule kRules[] = {\n",
+            *rows,
+            "};\n\n}  // namespace\n",
+        ]
+    lines.append(
+        "\nstd::span<const ImportRule> BuiltinImportRules() { return " + ("kRules" if rows else "{}") + "; }\n"
+    )
     lines.append("\n}  // namespace wherry\n")
     return "".join(lines)

@@ -7,7 +7,9 @@ import re
 from errors import Place, did_you_mean
 from model import Arg
 
-_DECLARATION = re.compile(r"^(?:MetaTensor|std::vector<MetaTensor>)\s+(\w+)\s*\(([^;{]*)\)\s*;", re.MULTILINE)
+_DECLARATION = re.compile(
+    r"^(?:wherry::)?(?:MetaTensor|std::vector<(?:wherry::)?MetaTensor>)\s+(\w+)\s*\(([^;{]*)\)\s*;", re.MULTILINE
+)
 _COMMENT = re.compile(r"//[^\n]*")
 
 # What an argument may be passed as, by its type in YAML.
@@ -54,7 +56,7 @@ def _split(params: str) -> list[str]:
 
 def _type_of(param: str) -> str:
     text = re.sub(r"\s+", " ", param.strip())
-    text = re.sub(r"/\*.*?\*/", "", text).strip()
+    text = re.sub(r"/\*.*?\*/", "", text).replace("wherry::", "").strip()
     match = re.fullmatch(r"(.*?[\s&*>])\s*[A-Za-z_]\w*", text)
     text = match.group(1) if match else text
     return re.sub(r"\s*([&*])\s*", r"\1", text).strip()

@@ -1,4 +1,4 @@
-"""ops/*.yaml -> the model: validates the shape, parses the grammars, and checks what the entries say about each other."""
+"""ops/*.yaml -> the model: validates the shape, parses the grammars, checks what the entries say about each other."""
 
 import pathlib
 from typing import Any, Callable
@@ -50,7 +50,9 @@ class _Entry:
         for i, arg in enumerate(self.args):
             if arg.name == name:
                 return i
-        self.fail(f"'{name}' is no argument of {self.name}" + did_you_mean(name, [arg.name for arg in self.args]), *path)
+        self.fail(
+            f"'{name}' is no argument of {self.name}" + did_you_mean(name, [arg.name for arg in self.args]), *path
+        )
 
     def output_index(self, name: str, *path) -> int:
         for i, output in enumerate(self.outputs):
@@ -235,8 +237,10 @@ class _Entry:
         arg = self.args[self.arg_index(name, *path)]
         what = f"cases: {name}"
         if arg.is_list and isinstance(value, list):
-            return [case_grammar.parse_tensor(Text(str(item), self.place(*path, i), False), what)
-                    for i, item in enumerate(value)]  # fmt: skip
+            return [
+                case_grammar.parse_tensor(Text(str(item), self.place(*path, i), False), what)
+                for i, item in enumerate(value)
+            ]
         if arg.is_list:
             return case_grammar.parse_tensor_list(self.text(*path), what)
         if arg.is_tensor or (arg.may_be_tensor and isinstance(value, str) and "[" in value):
@@ -302,7 +306,9 @@ def load_text(file: str, source: str, infer: InferFunctions, errors: list[SpecEr
     entries = [_Entry(document, i, family, infer) for i in range(len(document.data))]
     ops = [op for entry in entries if (op := _guard(errors, entry.read)) is not None]
     if len(entries) == 1 and ops and ops[0].name != family:
-        errors.append(SpecError(ops[0].place, f"the file's only operator is '{ops[0].name}': expected {ops[0].name}.yaml"))
+        errors.append(
+            SpecError(ops[0].place, f"the file's only operator is '{ops[0].name}': expected {ops[0].name}.yaml")
+        )
     return ops
 
 
@@ -316,15 +322,20 @@ def _check_unique(ops: list[Op], errors: list[SpecError]) -> None:
                 errors.append(SpecError(op.place, f"the name '{name}' is taken by {other.name} ({other.place})"))
         for rule in op.imports:
             for key, other_rule in rules.items():
-                overlap = rule.since <= (other_rule.until or rule.since) and other_rule.since <= (rule.until or other_rule.since)
+                overlap = rule.since <= (other_rule.until or rule.since) and other_rule.since <= (
+                    rule.until or other_rule.since
+                )
                 if key[:3] == (rule.format, rule.domain, rule.type) and overlap:
-                    message = f"{rule.format} {rule.type} is imported at {other_rule.place} already; expected opsets that do not overlap"
+                    where = f"{rule.format} {rule.type} is imported at {other_rule.place} already"
+                    message = f"{where}; expected opsets that do not overlap"
                     errors.append(SpecError(rule.place, message))
                     break
             rules[(rule.format, rule.domain, rule.type, rule.since, rule.until)] = rule
 
 
-def load_files(paths: list[pathlib.Path], infer: InferFunctions, names: dict[pathlib.Path, str]) -> tuple[list[Op], list[SpecError]]:
+def load_files(
+    paths: list[pathlib.Path], infer: InferFunctions, names: dict[pathlib.Path, str]
+) -> tuple[list[Op], list[SpecError]]:
     """All operators sorted by name, and everything that is wrong. `names` gives the files' names in messages."""
     errors: list[SpecError] = []
     ops: list[Op] = []

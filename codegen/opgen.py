@@ -3,14 +3,14 @@
 
     opgen.py --ops ops --out build/gen                   Wherry's own: descriptors, API, import tables, test cases
     opgen.py --files a.yaml b.yaml --extension NAME --out DIR [--infer-meta HEADER]
-                                                         the operators of a program or plug-in: descriptors that register
-                                                         themselves, and their API in NAME_ops.h
+                                                         the operators of a program or plug-in: descriptors that
+                                                         register themselves, and their API in NAME_ops.h
     opgen.py --ops ops --docs DIR                        the reference pages, one per operator
 
     --list-outputs    prints what would be written, one path relative to --out a line, and writes nothing
 
-An entry that cannot be right ends it with FILE:LINE: MESSAGE on standard error. A file is rewritten only when its content
-changes.
+An entry that cannot be right ends it with FILE:LINE: MESSAGE on standard error. A file is rewritten only when its
+content changes.
 """
 
 import argparse

@@ -1,13 +1,13 @@
 """Grammars of an entry's `args`, `output`, key rules and argument pairs.
 
-    args    : '(' [ arg { ',' arg } ] ')'
-    arg     : ['const'] type ['&'] NAME [ '=' value ]
-    type    : ['std' '::'] NAME [ '<' type '>' ]
-    value   : true | false | NUMBER | STRING | ENUM '::' NAME | '{' [ value { ',' value } ] '}'
-    outputs : output { ',' output }
-    output  : type [ '(' NAME ')' ]
-    rule    : NAME { '>' NAME }
-    pairs   : '(' pair { ',' pair } ')'          pair : NAME '->' NAME
+args    : '(' [ arg { ',' arg } ] ')'
+arg     : ['const'] type ['&'] NAME [ '=' value ]
+type    : ['std' '::'] NAME [ '<' type '>' ]
+value   : true | false | NUMBER | STRING | ENUM '::' NAME | '{' [ value { ',' value } ] '}'
+outputs : output { ',' output }
+output  : type [ '(' NAME ')' ]
+rule    : NAME { '>' NAME }
+pairs   : '(' pair { ',' pair } ')'          pair : NAME '->' NAME
 """
 
 from typing import Any
@@ -17,6 +17,7 @@ from model import TYPE_ALIASES, TYPES, Arg, ArgType, Default, Enumerator, Output
 from scanner import Scanner, Token
 from values import NAMES, find_enumerator
 from yaml_source import Text
+
 
 def _type_text(scanner: Scanner) -> str:
     if scanner.peek().text == "std" and scanner.peek(1).text == "::":
@@ -49,7 +50,9 @@ def _parse_enumerator(scanner: Scanner) -> Enumerator:
     start = scanner.name("a value")
     enum = TYPE_ALIASES.get(start.text, start.text)
     if enum not in NAMES:
-        scanner.fail(f"unknown value '{start.text}'; expected a literal, or an enumerator of " + ", ".join(NAMES), start)
+        scanner.fail(
+            f"unknown value '{start.text}'; expected a literal, or an enumerator of " + ", ".join(NAMES), start
+        )
     scanner.expect("::")
     token = scanner.name(f"an enumerator of {enum}")
     name = find_enumerator(enum, token.text)

@@ -127,7 +127,8 @@ class LoadTest(unittest.TestCase):
                 [str(error) for error in errors],
                 [
                     "other.yaml:1:3: the name 'relu' is taken by relu (unary.yaml:1:3)",
-                    "other.yaml:10:12: onnx Relu is imported at unary.yaml:9:12 already; expected opsets that do not overlap",
+                    "other.yaml:10:12: onnx Relu is imported at unary.yaml:9:12 already; expected opsets that do not "
+                    "overlap",
                 ],
             )
 
@@ -135,61 +136,220 @@ class LoadTest(unittest.TestCase):
 # (what, change of RELU, the message without "ops/relu.yaml:")
 BAD = [
     ("not YAML", ("  output : Tensor\n", "  output : [\n"), "5:10: not YAML: expected ',' or ']', but got ':'"),
-    ("a key twice", ("  output : Tensor\n", "  output : Tensor\n  output : Tensor\n"), "4:3: the key 'output' is here twice"),
+    (
+        "a key twice",
+        ("  output : Tensor\n", "  output : Tensor\n  output : Tensor\n"),
+        "4:3: the key 'output' is here twice",
+    ),
     ("no list", ("- api", "  api"), "1:3: expected a list of operators, each beginning with '- api : NAME'"),
     ("unknown key", ("  kernel", "  kernal"), "6:3: unknown key 'kernal'; did you mean 'kernel'?"),
-    ("unknown inner key", ("    func : relu", "    func : relu\n    dtype : x"), "8:5: kernel: unknown key 'dtype'; did you mean "),
+    (
+        "unknown inner key",
+        ("    func : relu", "    func : relu\n    dtype : x"),
+        "8:5: kernel: unknown key 'dtype'; did you mean ",
+    ),
     ("missing key", ("  output : Tensor\n", ""), "1:3: the key 'output' is missing"),
     ("missing infer_meta", ("  infer_meta :\n    func : UnaryInferMeta\n", ""), "1:3: the key 'infer_meta' is missing"),
-    ("a list for a text", ("output : Tensor", "output : [Tensor]"), "3:12: output: expected Tensor, Tensor(a), Tensor(b), or "),
+    (
+        "a list for a text",
+        ("output : Tensor", "output : [Tensor]"),
+        "3:12: output: expected Tensor, Tensor(a), Tensor(b), or ",
+    ),
     ("bad op name", ("api : relu", "api : ReLU"), "1:9: api: expected a lower-case name, as in full_like, got 'ReLU'"),
     ("unknown type", ("const Tensor& x", "const Tensr& x"), "2:11: args: unknown type 'Tensr'; did you mean 'Tensor'?"),
     ("no type", ("(const Tensor& x)", "(x)"), "2:11: args: unknown type 'x'; expected one of: DataLayout, DataType, "),
     ("tensor by value", ("const Tensor& x", "Tensor x"), "2:11: args: expected 'const Tensor& NAME'"),
-    ("bool by reference", ("Tensor& x)", "Tensor& x, const bool& y)"), "2:28: args: bool is passed by value: expected 'bool NAME'"),
+    (
+        "bool by reference",
+        ("Tensor& x)", "Tensor& x, const bool& y)"),
+        "2:28: args: bool is passed by value: expected 'bool NAME'",
+    ),
     ("no name", ("Tensor& x)", "Tensor& )"), "2:25: args: expected an argument's name, got ')'"),
     ("no end", ("Tensor& x)", "Tensor& x"), "2:26: args: expected ',', got the end"),
     ("more after the end", ("Tensor& x)", "Tensor& x) y"), "2:28: args: expected nothing more, got 'y'"),
     ("a strange character", ("Tensor& x)", "Tensor& x; y)"), "2:26: args: unexpected character ';'"),
     ("an argument twice", ("Tensor& x)", "Tensor& x, int x)"), "2:32: args: argument 'x' is here twice"),
-    ("default, then none", ("Tensor& x)", "Tensor& x, int a = 1, int b)"),
-     "2:43: args: 'b' has no default but follows 'a', which has one; expected defaults on the last arguments only"),
-    ("default of another type", ("Tensor& x)", "Tensor& x, int a = 1.5)"), "2:36: args: expected a default of type int for 'a'"),
-    ("default out of range", ("Tensor& x)", "Tensor& x, int a = 3000000000)"), "2:36: args: expected a default of type int for 'a'"),
-    ("default of a tensor", ("Tensor& x)", "Tensor& x = 1)"), "2:29: args: a tensor has no default; 'x' could be a const optional<Tensor>&"),
-    ("unknown enumerator", ("Tensor& x)", "Tensor& x, DataType t = DataType::FLOAT3)"), "2:51: args: DataType has no enumerator 'FLOAT3'"),
-    ("unknown value", ("Tensor& x)", "Tensor& x, int a = Foo::X)"), "2:36: args: unknown value 'Foo'; expected a literal, or an "),
-    ("unknown output type", ("output : Tensor", "output : Tensors"), "3:12: output: expected Tensor or vector<Tensor>, got 'Tensors'"),
-    ("unnamed outputs", ("output : Tensor", "output : Tensor(a), Tensor"), "3:23: output: several outputs need names, as in Tensor(out), "),
-    ("an output twice", ("output : Tensor", "output : Tensor(a), Tensor(a)"), "3:23: output: output 'a' is here twice; expected names"),
-    ("a list among outputs", ("output : Tensor", "output : Tensor(a), vector<Tensor>(b)"), "3:12: output: a list must be the only output"),
-    ("output like argument", ("output : Tensor", "output : Tensor(x)"), "3:12: output: 'x' names both an argument and an output"),
-    ("param that is none", ("    func : relu", "    func : relu\n    param : [y]"), "8:14: kernel.param: 'y' is no argument of relu; expected one of: x"),
-    ("param twice", ("    func : relu", "    func : relu\n    param : [x, x]"), "8:17: kernel.param: 'x' is here twice"),
-    ("rule of no argument", ("    func : relu", "    func : relu\n    data_type : y"), "8:17: kernel.data_type: 'y' is no argument of relu"),
-    ("rule beyond a tensor", ("    func : relu", "    func : relu\n    data_type : x > x"), "8:17: kernel.data_type: nothing may follow the tensor 'x'"),
-    ("inplace of nothing", ("    func : relu", "    func : relu\n  inplace : (y -> out)"), "8:13: inplace: 'y' is no argument of relu"),
-    ("inplace without arrow", ("    func : relu", "    func : relu\n  inplace : (x)"), "8:13: inplace: expected \"(argument -> output)\", got '(x)'"),
-    ("optional that is none", ("    func : relu", "    func : relu\n  optional : [y]"), "8:15: optional: 'y' is no argument of relu"),
-    ("all intermediate", ("    func : relu", "    func : relu\n  intermediate : [out]"), "8:18: intermediate: every output is intermediate"),
-    ("unknown trait", ("    func : relu", "    func : relu\n  traits : [unery]"), "8:13: traits: unknown value 'unery'; did you mean 'unary'?"),
-    ("blocks without control flow", ("    func : relu", "    func : relu\n  blocks : 2"), "8:12: blocks: blocks and the trait control_flow go together"),
-    ("tolerance of no float", ("    func : relu", "    func : relu\n  tolerance : {i32: 1}"), "8:16: tolerance: unknown key 'i32'"),
-    ("negative tolerance", ("    func : relu", "    func : relu\n  tolerance : {f32: -1}"), "8:21: tolerance.f32: expected a number, 0 or more, got '-1'"),
-    ("import of nothing", ("    func : relu", "    func : relu\n  import : {tflite: {type: Relu}}"), "8:13: import: unknown key 'tflite'"),
-    ("import without inputs", ("    func : relu", "    func : relu\n  import : {onnx: {type: Relu}}"), "8:19: import.onnx: nothing gives the argument 'x'"),
-    ("import of no argument", ("    func : relu", "    func : relu\n  import : {onnx: {type: Relu, inputs: [y]}}"), "8:41: import.onnx.inputs: 'y' is no argument"),
-    ("import of no attribute", ("    func : relu", "    func : relu\n  import : {onnx: {type: Relu, inputs: [x], attrs: {a: b}}}"), "8:56: import.onnx.attrs.a: 'a' is no argument"),
-    ("import of opsets", ("    func : relu", "    func : relu\n  import : {onnx: {type: Relu, inputs: [x], since: 7, until: 6}}"), "8:62: import.onnx.until: until 6 comes before since 7"),
-    ("case of no argument", ("    func : relu", "    func : relu\n  cases : [{y: \"f32[2]\"}]"), "8:16: cases.y: 'y' is no argument of relu"),
-    ("case without argument", ("    func : relu", "    func : relu\n  cases : [{}]"), "8:12: cases: the argument 'x' is missing"),
-    ("case of no type", ("    func : relu", "    func : relu\n  cases : [{x: \"float[2]\"}]"), "8: cases: x: unknown data type 'float'"),
-    ("case of no shape", ("    func : relu", "    func : relu\n  cases : [{x: f32}]"), "8:19: cases: x: expected '[', got the end"),
-    ("case of negative size", ("    func : relu", "    func : relu\n  cases : [{x: \"f32[-1]\"}]"), "8: cases: x: expected dimensions of 0 or more"),
-    ("case of few values", ("    func : relu", "    func : relu\n  cases : [{x: \"f32[2] = 1\"}]"), "8: cases: x: expected 2 values, got 1"),
-    ("case of an empty range", ("    func : relu", "    func : relu\n  cases : [{x: \"f32[2] in [1, 0]\"}]"), "8: cases: x: the range [1.0, 0.0] is empty"),
-    ("another file name", ("api : relu", "api : relu6"), "1:3: the file's only operator is 'relu6': expected relu6.yaml"),
-]  # fmt: skip
+    (
+        "default, then none",
+        ("Tensor& x)", "Tensor& x, int a = 1, int b)"),
+        "2:43: args: 'b' has no default but follows 'a', which has one; expected defaults on the last arguments only",
+    ),
+    (
+        "default of another type",
+        ("Tensor& x)", "Tensor& x, int a = 1.5)"),
+        "2:36: args: expected a default of type int for 'a'",
+    ),
+    (
+        "default out of range",
+        ("Tensor& x)", "Tensor& x, int a = 3000000000)"),
+        "2:36: args: expected a default of type int for 'a'",
+    ),
+    (
+        "default of a tensor",
+        ("Tensor& x)", "Tensor& x = 1)"),
+        "2:29: args: a tensor has no default; 'x' could be a const optional<Tensor>&",
+    ),
+    (
+        "unknown enumerator",
+        ("Tensor& x)", "Tensor& x, DataType t = DataType::FLOAT3)"),
+        "2:51: args: DataType has no enumerator 'FLOAT3'",
+    ),
+    (
+        "unknown value",
+        ("Tensor& x)", "Tensor& x, int a = Foo::X)"),
+        "2:36: args: unknown value 'Foo'; expected a literal, or an ",
+    ),
+    (
+        "unknown output type",
+        ("output : Tensor", "output : Tensors"),
+        "3:12: output: expected Tensor or vector<Tensor>, got 'Tensors'",
+    ),
+    (
+        "unnamed outputs",
+        ("output : Tensor", "output : Tensor(a), Tensor"),
+        "3:23: output: several outputs need names, as in Tensor(out), ",
+    ),
+    (
+        "an output twice",
+        ("output : Tensor", "output : Tensor(a), Tensor(a)"),
+        "3:23: output: output 'a' is here twice; expected names",
+    ),
+    (
+        "a list among outputs",
+        ("output : Tensor", "output : Tensor(a), vector<Tensor>(b)"),
+        "3:12: output: a list must be the only output",
+    ),
+    (
+        "output like argument",
+        ("output : Tensor", "output : Tensor(x)"),
+        "3:12: output: 'x' names both an argument and an output",
+    ),
+    (
+        "param that is none",
+        ("    func : relu", "    func : relu\n    param : [y]"),
+        "8:14: kernel.param: 'y' is no argument of relu; expected one of: x",
+    ),
+    (
+        "param twice",
+        ("    func : relu", "    func : relu\n    param : [x, x]"),
+        "8:17: kernel.param: 'x' is here twice",
+    ),
+    (
+        "rule of no argument",
+        ("    func : relu", "    func : relu\n    data_type : y"),
+        "8:17: kernel.data_type: 'y' is no argument of relu",
+    ),
+    (
+        "rule beyond a tensor",
+        ("    func : relu", "    func : relu\n    data_type : x > x"),
+        "8:17: kernel.data_type: nothing may follow the tensor 'x'",
+    ),
+    (
+        "inplace of nothing",
+        ("    func : relu", "    func : relu\n  inplace : (y -> out)"),
+        "8:13: inplace: 'y' is no argument of relu",
+    ),
+    (
+        "inplace without arrow",
+        ("    func : relu", "    func : relu\n  inplace : (x)"),
+        "8:13: inplace: expected \"(argument -> output)\", got '(x)'",
+    ),
+    (
+        "optional that is none",
+        ("    func : relu", "    func : relu\n  optional : [y]"),
+        "8:15: optional: 'y' is no argument of relu",
+    ),
+    (
+        "all intermediate",
+        ("    func : relu", "    func : relu\n  intermediate : [out]"),
+        "8:18: intermediate: every output is intermediate",
+    ),
+    (
+        "unknown trait",
+        ("    func : relu", "    func : relu\n  traits : [unery]"),
+        "8:13: traits: unknown value 'unery'; did you mean 'unary'?",
+    ),
+    (
+        "blocks without control flow",
+        ("    func : relu", "    func : relu\n  blocks : 2"),
+        "8:12: blocks: blocks and the trait control_flow go together",
+    ),
+    (
+        "tolerance of no float",
+        ("    func : relu", "    func : relu\n  tolerance : {i32: 1}"),
+        "8:16: tolerance: unknown key 'i32'",
+    ),
+    (
+        "negative tolerance",
+        ("    func : relu", "    func : relu\n  tolerance : {f32: -1}"),
+        "8:21: tolerance.f32: expected a number, 0 or more, got '-1'",
+    ),
+    (
+        "import of nothing",
+        ("    func : relu", "    func : relu\n  import : {tflite: {type: Relu}}"),
+        "8:13: import: unknown key 'tflite'",
+    ),
+    (
+        "import without inputs",
+        ("    func : relu", "    func : relu\n  import : {onnx: {type: Relu}}"),
+        "8:19: import.onnx: nothing gives the argument 'x'",
+    ),
+    (
+        "import of no argument",
+        ("    func : relu", "    func : relu\n  import : {onnx: {type: Relu, inputs: [y]}}"),
+        "8:41: import.onnx.inputs: 'y' is no argument",
+    ),
+    (
+        "import of no attribute",
+        ("    func : relu", "    func : relu\n  import : {onnx: {type: Relu, inputs: [x], attrs: {a: b}}}"),
+        "8:56: import.onnx.attrs.a: 'a' is no argument",
+    ),
+    (
+        "import of opsets",
+        ("    func : relu", "    func : relu\n  import : {onnx: {type: Relu, inputs: [x], since: 7, until: 6}}"),
+        "8:62: import.onnx.until: until 6 comes before since 7",
+    ),
+    (
+        "case of no argument",
+        ("    func : relu", '    func : relu\n  cases : [{y: "f32[2]"}]'),
+        "8:16: cases.y: 'y' is no argument of relu",
+    ),
+    (
+        "case without argument",
+        ("    func : relu", "    func : relu\n  cases : [{}]"),
+        "8:12: cases: the argument 'x' is missing",
+    ),
+    (
+        "case of no type",
+        ("    func : relu", '    func : relu\n  cases : [{x: "float[2]"}]'),
+        "8: cases: x: unknown data type 'float'",
+    ),
+    (
+        "case of no shape",
+        ("    func : relu", "    func : relu\n  cases : [{x: f32}]"),
+        "8:19: cases: x: expected '[', got the end",
+    ),
+    (
+        "case of negative size",
+        ("    func : relu", '    func : relu\n  cases : [{x: "f32[-1]"}]'),
+        "8: cases: x: expected dimensions of 0 or more",
+    ),
+    (
+        "case of few values",
+        ("    func : relu", '    func : relu\n  cases : [{x: "f32[2] = 1"}]'),
+        "8: cases: x: expected 2 values, got 1",
+    ),
+    (
+        "case of an empty range",
+        ("    func : relu", '    func : relu\n  cases : [{x: "f32[2] in [1, 0]"}]'),
+        "8: cases: x: the range [1.0, 0.0] is empty",
+    ),
+    (
+        "another file name",
+        ("api : relu", "api : relu6"),
+        "1:3: the file's only operator is 'relu6': expected relu6.yaml",
+    ),
+]
 
 
 class BadEntryTest(unittest.TestCase):
@@ -202,7 +362,9 @@ class BadEntryTest(unittest.TestCase):
                 self.assertTrue(errors[0].startswith("ops/relu.yaml:" + message), errors[0])
 
     def test_a_rule_wants_an_attribute_of_its_kind(self):
-        text = RELU.replace("Tensor& x)", "Tensor& x, int a)").replace("    func : relu", "    func : relu\n    backend : a > x")
+        text = RELU.replace("Tensor& x)", "Tensor& x, int a)").replace(
+            "    func : relu", "    func : relu\n    backend : a > x"
+        )
         self.assertEqual(
             load(text)[1], ["ops/relu.yaml:8:15: kernel.backend: 'a' is of type int; expected a Target or a tensor"]
         )
@@ -212,9 +374,14 @@ class BadEntryTest(unittest.TestCase):
         case = text + '  cases :\n    - {x: "f32[]", dtype: f31, flag: true}\n'
         self.assertEqual(
             load(case)[1],
-            ["ops/relu.yaml:9:27: cases.dtype: expected a value of type DataType for 'dtype', got 'f31'; did you mean 'f32' or 'f16'?"],
+            [
+                "ops/relu.yaml:9:27: cases.dtype: expected a value of type DataType for 'dtype', got 'f31'; did you mean "
+                "'f32' or 'f16'?"
+            ],
         )
-        rule = text + "  import :\n    pir : {type: relu, inputs: [x], attrs: {dtype: t, flag: {from: f, default: 2}}}\n"
+        rule = (
+            text + "  import :\n    pir : {type: relu, inputs: [x], attrs: {dtype: t, flag: {from: f, default: 2}}}\n"
+        )
         self.assertEqual(
             load(rule)[1],
             ["ops/relu.yaml:9:80: import.pir.attrs.flag.default: expected a value of type bool for 'flag', got '2'"],
@@ -233,15 +400,13 @@ class BadEntryTest(unittest.TestCase):
         )
 
     def test_control_flow_has_blocks_and_no_kernel(self):
-        entry = textwrap.dedent(
-            """\
+        entry = textwrap.dedent("""\
             - api : relu
               args : (const Tensor& cond)
               output : vector<Tensor>
               traits : [control_flow]
               blocks : 2
-            """
-        )
+            """)
         ops, errors = load(entry)
         self.assertEqual(errors, [])
         self.assertFalse(ops[0].has_api)
