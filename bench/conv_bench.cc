@@ -162,7 +162,7 @@ std::vector<Candidate> MakeCandidates(const ConvShape& s, int threads, ThreadPoo
   const Floats bias(s.weight.out_channels, true);
   const Floats out(s.out_pixels() * s.out_pixel_stride);
   Epilogue epilogue;
-  epilogue.Bias(bias.get()).Activate({cpu::ActivationKind::kRelu, 0, 0});
+  epilogue.Bias(bias.get()).Activate({ActKind::kRelu, 0, 0});
 
   std::vector<Candidate> candidates;
   candidates.push_back({"oneDNN", OneDnn(s, weight, bias)});

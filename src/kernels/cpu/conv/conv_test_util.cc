@@ -53,11 +53,11 @@ Epilogue MakeEpilogue(const ConvProblem& p, TestEpilogue which) {
   switch (which) {
     case TestEpilogue::kNone: return e;
     case TestEpilogue::kBias: return e.Bias(p.bias.data());
-    case TestEpilogue::kBiasRelu: return e.Bias(p.bias.data()).Activate({ActivationKind::kRelu, 0, 0});
+    case TestEpilogue::kBiasRelu: return e.Bias(p.bias.data()).Activate({ActKind::kRelu, 0, 0});
     case TestEpilogue::kBiasAddRelu:
-      return e.Bias(p.bias.data()).Add(p.residual.data(), stride).Activate({ActivationKind::kRelu, 0, 0});
-    case TestEpilogue::kBiasHardSwish: return e.Bias(p.bias.data()).Activate({ActivationKind::kHardSwish, 0, 0});
-    case TestEpilogue::kBiasSwish: return e.Bias(p.bias.data()).Activate({ActivationKind::kSwish, 1, 0});
+      return e.Bias(p.bias.data()).Add(p.residual.data(), stride).Activate({ActKind::kRelu, 0, 0});
+    case TestEpilogue::kBiasHardSwish: return e.Bias(p.bias.data()).Activate({ActKind::kHardSwish, 0, 0});
+    case TestEpilogue::kBiasSwish: return e.Bias(p.bias.data()).Activate({ActKind::kSwish, 1, 0});
     case TestEpilogue::kScaleBiasAdd: return e.Scale(p.bias.data()).Bias(p.bias.data()).Add(p.residual.data(), stride);
   }
   return e;

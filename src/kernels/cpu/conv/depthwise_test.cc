@@ -84,7 +84,7 @@ TEST(Depthwise, TheResidualMayBeTheOutput) {
   AlignedFloats packed(DepthwisePackedSize(problem.shape.weight));
   PackDepthwise(problem.shape.weight, problem.weight.data(), packed.data());
   Epilogue epilogue;
-  epilogue.Bias(problem.bias.data()).Add(problem.output.data(), 16).Activate({ActivationKind::kRelu, 0, 0});
+  epilogue.Bias(problem.bias.data()).Add(problem.output.data(), 16).Activate({ActKind::kRelu, 0, 0});
   RunDepthwise(DepthwisePlan(problem.shape, 1), problem.input.data(), packed.data(), epilogue, problem.output.data(),
                nullptr);
   EXPECT_LE(RelativeError(problem, expected), kTolerance);

@@ -5,8 +5,6 @@
 
 namespace wherry::cpu {
 
-using ActivationKind = ActKind;
-
 struct Activation {
   ActKind kind = ActKind::kIdentity;
   float a = 0.0f;
