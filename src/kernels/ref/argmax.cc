@@ -24,8 +24,9 @@ int64_t BestPosition(const T* x, int64_t count, int64_t stride, bool select_last
 
 template <typename T, typename Beats>
 void ArgBest(const DenseTensor& x, int64_t axis, bool flatten, bool select_last, DenseTensor* out, Beats beats) {
+  if (out->numel() == 0) return;
   const AxisView view = flatten ? AxisView{1, x.numel(), 1} : ViewAxis(x.shape(), axis);
-  WHERRY_ENFORCE(view.extent > 0 || out->numel() == 0, kInvalidArgument, "x ", x.shape().DebugString(),
+  WHERRY_ENFORCE(view.extent > 0, kInvalidArgument, "x ", x.shape().DebugString(),
                  " is empty: there is no extreme element");
   const T* from = x.data<T>();
   int64_t at = 0;

@@ -2,17 +2,19 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "base/check.h"
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/element.h"
+#include "kernels/ref/storage_types.h"
 
 namespace wherry::ref {
 namespace {
 
 template <typename To, typename From>
-To Convert(From value) {
+To ConvertElement(From value) {
   const Wide<From> wide = Load(value);
   if constexpr (std::same_as<To, bool>) {
     return wide != Wide<From>{0};
@@ -32,37 +34,59 @@ To Convert(From value) {
   }
 }
 
-template <typename To, typename From>
-void ConvertAll(const DenseTensor& x, DenseTensor* out) {
-  const From* from = x.data<From>();
-  To* to = out->mutable_data<To>();
-  for (int64_t i = 0, count = x.numel(); i < count; ++i) to[i] = Convert<To>(from[i]);
+// Calls convert(To{}) for the element type of the dtype; false for one that has none.
+template <typename Convert>
+bool WithElementType(DataType dtype, Convert convert) {
+  switch (dtype) {
+    case DataType::kBool: convert(bool{}); return true;
+    case DataType::kInt8: convert(int8_t{}); return true;
+    case DataType::kUInt8: convert(uint8_t{}); return true;
+    case DataType::kInt16: convert(int16_t{}); return true;
+    case DataType::kUInt16: convert(uint16_t{}); return true;
+    case DataType::kInt32: convert(int32_t{}); return true;
+    case DataType::kUInt32: convert(uint32_t{}); return true;
+    case DataType::kInt64: convert(int64_t{}); return true;
+    case DataType::kUInt64: convert(uint64_t{}); return true;
+    case DataType::kFP16: convert(Float16{}); return true;
+    case DataType::kBF16: convert(BFloat16{}); return true;
+    case DataType::kFloat: convert(float{}); return true;
+    case DataType::kFP64: convert(double{}); return true;
+    default: return false;
+  }
+}
+
+// From elements in memory to `out` of any type.
+template <typename From>
+void CastElements(const From* from, int64_t count, DenseTensor* out) {
+  const bool plain = WithElementType(out->dtype(), [from, count, out](auto element) {
+    using To = decltype(element);
+    To* to = out->mutable_data<To>();
+    for (int64_t i = 0; i < count; ++i) to[i] = ConvertElement<To>(from[i]);
+  });
+  if (plain) return;
+  WHERRY_ENFORCE(IsStorageOnly(out->dtype()), kUnsupported, "cast to ", ToString(out->dtype()), " is not implemented");
+  std::vector<double> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(Load(from[i]));
+  EncodeStorage(out->dtype(), values, out->mutable_raw_data());
 }
 
 template <typename T>
 void Cast(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
-  switch (out->dtype()) {
-    case DataType::kBool: return ConvertAll<bool, T>(x, out);
-    case DataType::kInt8: return ConvertAll<int8_t, T>(x, out);
-    case DataType::kUInt8: return ConvertAll<uint8_t, T>(x, out);
-    case DataType::kInt16: return ConvertAll<int16_t, T>(x, out);
-    case DataType::kUInt16: return ConvertAll<uint16_t, T>(x, out);
-    case DataType::kInt32: return ConvertAll<int32_t, T>(x, out);
-    case DataType::kUInt32: return ConvertAll<uint32_t, T>(x, out);
-    case DataType::kInt64: return ConvertAll<int64_t, T>(x, out);
-    case DataType::kUInt64: return ConvertAll<uint64_t, T>(x, out);
-    case DataType::kFP16: return ConvertAll<Float16, T>(x, out);
-    case DataType::kBF16: return ConvertAll<BFloat16, T>(x, out);
-    case DataType::kFloat: return ConvertAll<float, T>(x, out);
-    case DataType::kFP64: return ConvertAll<double, T>(x, out);
-    default:
-      Throw(ErrorCode::kUnsupported, "cast from ", ToString(x.dtype()), " to ", ToString(out->dtype()),
-            " is not implemented");
-  }
+  CastElements(x.data<T>(), x.numel(), out);
+}
+
+// The storage-only types have no C++ type to be registered with.
+void CastFromStorage(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
+  const std::vector<float> values = DecodeStorage(x.dtype(), x.raw_data(), x.numel());
+  CastElements(values.data(), x.numel(), out);
 }
 
 }  // namespace
 
 REGISTER_KERNEL(cast, ref, kHost, kNCHW, Cast, WHERRY_REF_ALL);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
 
 }  // namespace wherry::ref

@@ -14,6 +14,7 @@ void Conv2d(const CpuContext& /*context*/, const DenseTensor& x, const DenseTens
             std::span<const DenseTensor* const> operands, const std::vector<int64_t>& strides,
             const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
             const std::vector<int64_t>& dilations, int groups, const Epilogue& epilogue, DenseTensor* out) {
+  if (out->numel() == 0) return;
   const WindowAttributes window = ParseWindow(strides, paddings, padding_algorithm, dilations);
   const Shape& in_shape = x.shape();
   const Shape& filter_shape = filter.shape();

@@ -63,6 +63,7 @@ template <typename T, typename Finish>
 void MultiplyMatrices(const T* x, const Matrices& left, const T* y, const Matrices& right, const Shape& batch, T* to,
                       Finish finish) {
   WHERRY_CHECK(left.columns == right.rows, "inner dimensions ", left.columns, " and ", right.rows);
+  if (batch.numel() == 0 || left.rows == 0 || right.columns == 0) return;
   Strides left_strides = BroadcastStrides(left.batch, batch);
   Strides right_strides = BroadcastStrides(right.batch, batch);
   for (int64_t& stride : left_strides) stride *= left.rows * left.columns;

@@ -36,6 +36,7 @@ template <typename T>
 void BatchNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& mean,
                const DenseTensor& variance, const DenseTensor* scale, const DenseTensor* bias, float epsilon,
                DenseTensor* out) {
+  if (out->numel() == 0) return;
   const int64_t channels = x.shape()[1];
   const int64_t pixels = x.shape().numel(2, x.shape().rank());
   const T* from = x.data<T>();
@@ -54,6 +55,7 @@ void BatchNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseT
 template <typename T>
 void LayerNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor* scale, const DenseTensor* bias,
                float epsilon, int begin_norm_axis, DenseTensor* out) {
+  if (out->numel() == 0) return;
   const int rank = x.shape().rank();
   const int begin = begin_norm_axis < 0 ? begin_norm_axis + rank : begin_norm_axis;
   const int64_t count = x.shape().numel(begin, rank);
@@ -72,6 +74,7 @@ void LayerNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseT
 template <typename T>
 void RmsNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor* scale, const DenseTensor* bias,
              float epsilon, int begin_norm_axis, DenseTensor* out) {
+  if (out->numel() == 0) return;
   const int rank = x.shape().rank();
   const int begin = begin_norm_axis < 0 ? begin_norm_axis + rank : begin_norm_axis;
   const int64_t count = x.shape().numel(begin, rank);
@@ -90,6 +93,7 @@ void RmsNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseTen
 template <typename T>
 void GroupNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor* scale, const DenseTensor* bias,
                float epsilon, int groups, DenseTensor* out) {
+  if (out->numel() == 0) return;
   const int64_t channels = x.shape()[1];
   const int64_t pixels = x.shape().numel(2, x.shape().rank());
   const int64_t group_channels = channels / groups;
@@ -110,8 +114,8 @@ void GroupNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseT
 template <typename T>
 void InstanceNorm(const CpuContext& context, const DenseTensor& x, const DenseTensor* scale, const DenseTensor* bias,
                   float epsilon, DenseTensor* out) {
-  const int channels = static_cast<int>(x.shape()[1]);
-  if (channels > 0) GroupNorm<T>(context, x, scale, bias, epsilon, channels, out);
+  if (out->numel() == 0) return;
+  GroupNorm<T>(context, x, scale, bias, epsilon, static_cast<int>(x.shape()[1]), out);
 }
 
 }  // namespace

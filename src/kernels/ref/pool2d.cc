@@ -10,11 +10,13 @@
 namespace wherry::ref {
 namespace {
 
-// One window along one axis: positions begin, begin + step, ... below end, of which those in [0, input) are pixels.
+// One window along one axis: the pixels begin, begin + step, ... below end, and how many positions it has with the
+// padding.
 struct Span {
   int64_t begin;
-  int64_t end;  // of the image and its padding
+  int64_t end;
   int64_t step;
+  int64_t positions;
 };
 
 // How windows lie along one axis.
@@ -28,10 +30,18 @@ struct Axis {
   WindowAxis window;
 
   Span At(int64_t i) const {
-    if (adaptive) return {i * input / output, ((i + 1) * input + output - 1) / output, 1};
+    if (adaptive) {
+      const int64_t begin = i * input / output;
+      const int64_t end = ((i + 1) * input + output - 1) / output;
+      return {begin, end, 1, end - begin};
+    }
     const int64_t begin = i * stride - window.pad_begin;
     // With ceil_mode the last window may reach beyond the padding; what lies there does not count.
-    return {begin, std::min(begin + dilation * (kernel - 1) + 1, input + window.pad_end), dilation};
+    const int64_t end = std::min(begin + dilation * (kernel - 1) + 1, input + window.pad_end);
+    // Paddings may be huge and pixels few: the positions before the image are stepped over at once.
+    const int64_t skipped = begin < 0 ? (-begin - 1) / dilation + 1 : 0;
+    return {begin + skipped * dilation, std::min(end, input), dilation,
+            end > begin ? (end - begin - 1) / dilation + 1 : 0};
   }
 };
 
@@ -68,17 +78,12 @@ class Accumulator {
 };
 
 template <typename T>
-T PoolWindow(const T* image, int64_t width, const Axis& rows, const Axis& columns, const Span& row, const Span& column,
-             bool is_max, bool exclusive) {
+T PoolWindow(const T* image, int64_t width, const Span& row, const Span& column, bool is_max, bool exclusive) {
   Accumulator<T> accumulator(is_max);
-  int64_t size = 0;
   for (int64_t h = row.begin; h < row.end; h += row.step) {
-    for (int64_t w = column.begin; w < column.end; w += column.step) {
-      ++size;
-      if (h >= 0 && h < rows.input && w >= 0 && w < columns.input) accumulator.Add(image[h * width + w]);
-    }
+    for (int64_t w = column.begin; w < column.end; w += column.step) accumulator.Add(image[h * width + w]);
   }
-  return accumulator.Result(size, exclusive);
+  return accumulator.Result(row.positions * column.positions, exclusive);
 }
 
 template <typename T>
@@ -99,6 +104,7 @@ void Pool2d(const CpuContext& /*context*/, const DenseTensor& x, const IntArray&
     axis.dilation = window.dilation[i];
     axis.window = ResolveWindowAxis(window, static_cast<int>(i), axis.input, axis.kernel, ceil_mode);
   }
+  if (out->numel() == 0) return;
   const bool is_max = pooling_type == "max";
   const int64_t pixels = axes[0].input * axes[1].input;
   const T* image = x.data<T>();
@@ -106,7 +112,7 @@ void Pool2d(const CpuContext& /*context*/, const DenseTensor& x, const IntArray&
   for (int64_t plane = 0, count = x.shape()[0] * x.shape()[1]; plane < count; ++plane, image += pixels) {
     for (int64_t oh = 0; oh < axes[0].output; ++oh) {
       for (int64_t ow = 0; ow < axes[1].output; ++ow) {
-        *to++ = PoolWindow(image, axes[1].input, axes[0], axes[1], axes[0].At(oh), axes[1].At(ow), is_max, exclusive);
+        *to++ = PoolWindow(image, axes[1].input, axes[0].At(oh), axes[1].At(ow), is_max, exclusive);
       }
     }
   }

@@ -36,6 +36,7 @@ void Slice(const CpuContext& /*context*/, const DenseTensor& x, const std::vecto
 
 template <typename T>
 void Gather(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& index, int axis, DenseTensor* out) {
+  if (out->numel() == 0) return;
   const AxisView view = ViewAxis(x.shape(), axis);
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
@@ -54,6 +55,7 @@ void Gather(const CpuContext& /*context*/, const DenseTensor& x, const DenseTens
 template <typename T>
 void Embedding(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& weight, int64_t padding_idx,
                DenseTensor* out) {
+  if (out->numel() == 0) return;
   const int64_t rows = weight.shape()[0];
   const int64_t columns = weight.shape()[1];
   const T* from = weight.data<T>();

@@ -25,6 +25,7 @@ void SoftmaxRow(const T* x, int64_t count, int64_t stride, bool log, T* out) {
 
 template <typename T>
 void SoftmaxRows(const DenseTensor& x, int axis, bool log, DenseTensor* out) {
+  if (out->numel() == 0) return;
   const AxisView view = ViewAxis(x.shape(), axis);
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();

@@ -84,6 +84,10 @@ MetaTensor StackInferMeta(const std::vector<const MetaTensor*>& x, int axis) {
 
 std::vector<MetaTensor> SplitInferMeta(const MetaTensor& x, const SymIntArray& sections, int axis) {
   WHERRY_ENFORCE(sections.known() || sections.count, kInvalidArgument, "the number of sections is not known");
+  // Nothing bounds the length of a tensor whose values are not known.
+  constexpr int64_t kMostSections = 1 << 16;
+  WHERRY_ENFORCE(sections.known() || *sections.count <= kMostSections, kUnsupported, *sections.count,
+                 " sections, at most ", kMostSections, " are supported");
   if (!sections.known() || !x.rank_known) {
     const int64_t count = sections.known() ? static_cast<int64_t>(sections.values->size()) : *sections.count;
     return std::vector<MetaTensor>(static_cast<size_t>(count), MetaTensor::UnknownRank(x.dtype));
