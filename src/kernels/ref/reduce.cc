@@ -1,5 +1,6 @@
 // Reductions over axes.
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "base/check.h"
@@ -88,30 +89,45 @@ void Mean(const CpuContext& /*context*/, const DenseTensor& x, const IntArray& a
   }
 }
 
+// `worst` is what the extreme of nothing is.
 template <typename T, typename Better>
-void Extreme(const DenseTensor& x, const IntArray& axis, DenseTensor* out, Better better) {
-  WHERRY_ENFORCE(out->numel() == 0 || x.numel() > 0, kInvalidArgument, "x ", x.shape().DebugString(),
-                 " is empty along the axes: there is no extreme element");
-  std::vector<Wide<T>> best(static_cast<size_t>(out->numel()));
-  std::vector<char> seen(best.size(), 0);
+void Extreme(const DenseTensor& x, const IntArray& axis, DenseTensor* out, Wide<T> worst, Better better) {
+  std::vector<Wide<T>> best(static_cast<size_t>(out->numel()), worst);
   FoldAxes<T>(x, axis, [&](int64_t o, T value) {
     const size_t i = static_cast<size_t>(o);
     const Wide<T> wide = Load(value);
-    best[i] = seen[i] == 0 || IsNan(wide) ? wide : better(static_cast<Wide<T>>(best[i]), wide);
-    seen[i] = 1;
+    best[i] = IsNan(wide) ? wide : better(static_cast<Wide<T>>(best[i]), wide);
   });
   T* to = out->mutable_data<T>();
   for (size_t i = 0; i < best.size(); ++i) to[i] = Store<T>(best[i]);
 }
 
 template <typename T>
+constexpr Wide<T> Lowest() {
+  if constexpr (FloatElement<T>) {
+    return -std::numeric_limits<double>::infinity();
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
+}
+
+template <typename T>
+constexpr Wide<T> Highest() {
+  if constexpr (FloatElement<T>) {
+    return std::numeric_limits<double>::infinity();
+  } else {
+    return std::numeric_limits<T>::max();
+  }
+}
+
+template <typename T>
 void Max(const CpuContext& /*context*/, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
-  Extreme<T>(x, axis, out, [](Wide<T> a, Wide<T> b) { return MaxElement(a, b); });
+  Extreme<T>(x, axis, out, Lowest<T>(), [](Wide<T> a, Wide<T> b) { return MaxElement(a, b); });
 }
 
 template <typename T>
 void Min(const CpuContext& /*context*/, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
-  Extreme<T>(x, axis, out, [](Wide<T> a, Wide<T> b) { return MinElement(a, b); });
+  Extreme<T>(x, axis, out, Highest<T>(), [](Wide<T> a, Wide<T> b) { return MinElement(a, b); });
 }
 
 }  // namespace

@@ -57,8 +57,14 @@ argmax | x = f32[2,3] 1 3 0 4 2 4 | flatten = true | keepdims = true | -> i64[1,
 )");
 }
 
-TEST(Reduce, NothingHasNoExtreme) {
-  EXPECT_NE(ErrorOf("max | x = f32[0,2] | axis = [0]").find("no extreme element"), std::string::npos);
+TEST(Reduce, OfNothing) {
+  ExpectAll(R"(
+max | x = f32[0,2] | axis = [0] | -> f32[2] -inf -inf
+min | x = f16[0] | -> f16[] inf
+max | x = i32[0] | -> i32[] -2147483648
+min | x = u8[1,0] | axis = [1] | -> u8[1] 255
+max | x = bool[0] | -> bool[] 0
+)");
   EXPECT_NE(ErrorOf("argmin | x = f32[0,2] | axis = 0").find("no extreme element"), std::string::npos);
   EXPECT_NE(ErrorOf("mean | x = i32[0]").find("the mean of no integers"), std::string::npos);
 }
