@@ -5,6 +5,7 @@ library's descriptors are linked with the functions.
 """
 
 from emit_eager import emit_functions
+from emit_import import emit_rules
 from emit_schema import emit_constants, emit_descriptors
 from model import Op
 from output import Target
@@ -14,10 +15,15 @@ def emit_extension(ops: list[Op], target: Target) -> str:
     lines = [target.banner, "\n#include <tuple>\n#include <vector>\n\n"]
     lines.append(f'#include "{target.infer_include}"\n' if target.infer_include else "")
     lines.append(f'#include "{target.extension}_ops.h"\n')
-    for header in ("eager/op_call.h", "op/infer_meta_context.h", "op/op_schema.h", "op/pending.h"):
+    rules = emit_rules(ops)
+    headers = ["eager/op_call.h", "op/infer_meta_context.h", "op/op_schema.h", "op/pending.h"]
+    for header in sorted(headers + (["importer/import_rule.h"] if rules else [])):
         lines.append(f'#include "wherry/detail/{header}"\n')
     lines += ["\nnamespace wherry {\nnamespace {\n\n", emit_constants(ops)]
     lines.append(emit_descriptors(ops, "constinit const OpDescriptor"))
     lines += [f"const PendingNode<OpDescriptor> {op.name}_node{{&wherry_op_{op.name}}};\n" for op in ops]
+    if rules:
+        lines += ["\n", rules, "\nconstexpr ImportRuleSet kRuleSet = {kRules};\n"]
+        lines.append("const PendingNode<ImportRuleSet> import_rules_node{&kRuleSet};\n")
     lines += ["\n}  // namespace\n\n", emit_functions(ops), "\n}  // namespace wherry\n"]
     return "".join(lines)

@@ -38,7 +38,8 @@ class _Arrays:
         return self._names[key]
 
 
-def emit_import(ops: list[Op], target: Target) -> str:
+def emit_rules(ops: list[Op]) -> str:
+    """The rules as a sorted constant array kRules with all that it refers to; "" when there are none."""
     rules: list[tuple[ImportRule, Op]] = [(rule, op) for op in ops for rule in op.imports]
     rules.sort(key=lambda pair: (pair[0].format, pair[0].domain, pair[0].type, pair[0].since))
     arrays = _Arrays()
@@ -50,21 +51,20 @@ def emit_import(ops: list[Op], target: Target) -> str:
             arrays.name("ImportTensor", _tensors(rule.outputs)),
             arrays.name("ImportAttr", [_attr(op, attr) for attr in rule.attrs]),
         ]
-        head = ", ".join(
-            [_text(rule.format), _text(rule.domain), _text(rule.type), str(rule.since), until, _text(op.name)]
-        )
-        rows.append(f"    {{{head}, {', '.join(spans)}}},\n")
-    lines = [target.banner, "\n", '#include "importer/import_rule.h"\n', "\nnamespace wherry {\n"]
-    if rows:
-        lines += [
-            "namespace {\n\n",
-            *arrays.lines,
-            "\nconstexpr ImportRule kRules[] = {\n",
-            *rows,
-            "};\n\n}  // namespace\n",
-        ]
+        names = [_text(rule.format), _text(rule.domain), _text(rule.type), str(rule.since), until, _text(op.name)]
+        rows.append(f"    {{{', '.join([*names, *spans])}}},\n")
+    if not rows:
+        return ""
+    return "".join([*arrays.lines, "\nconstexpr ImportRule kRules[] = {\n", *rows, "};\n"])
+
+
+def emit_import(ops: list[Op], target: Target) -> str:
+    rules = emit_rules(ops)
+    lines = [target.banner, '\n#include "importer/import_rule.h"\n', "\nnamespace wherry {\n"]
+    if rules:
+        lines += ["namespace {\n\n", rules, "\n}  // namespace\n"]
     lines.append(
-        "\nstd::span<const ImportRule> BuiltinImportRules() { return " + ("kRules" if rows else "{}") + "; }\n"
+        "\nstd::span<const ImportRule> BuiltinImportRules() { return " + ("kRules" if rules else "{}") + "; }\n"
     )
     lines.append("\n}  // namespace wherry\n")
     return "".join(lines)

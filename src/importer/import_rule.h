@@ -44,10 +44,16 @@ struct ImportRule {
   std::span<const ImportAttr> attrs;
 };
 
+// The rules of a program's or plug-in's own operators, which their generated code registers.
+struct ImportRuleSet {
+  std::span<const ImportRule> rules;
+};
+
 // Sorted by format, domain, type and since; the opsets of one type do not overlap.
 std::span<const ImportRule> BuiltinImportRules();
 
-// The built-in rule for an operator type, or null. Formats without opsets pass 1. Takes logarithmic time.
+// The rule for an operator type, built-in or registered, or null. Formats without opsets pass 1. Thread-safe.
+// Error(kAlreadyExists) when a plug-in was loaded since the last call that has a rule for a type which has one already.
 const ImportRule* FindImportRule(std::string_view format, std::string_view domain, std::string_view type,
                                  int opset = 1);
 

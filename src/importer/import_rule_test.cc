@@ -6,7 +6,9 @@
 #include <tuple>
 
 #include "importer/importer.h"
+#include "op/pending.h"
 #include "op/schema_registry.h"
+#include "wherry/error.h"
 
 namespace wherry {
 namespace {
@@ -70,6 +72,27 @@ TEST(ImportRule, RulesAreSortedAndFitTheirSchemas) {
       }
     }
   }
+}
+
+constexpr ImportTensor kInputs[] = {{"x", nullptr}};
+constexpr ImportTensor kOutputs[] = {{"out", nullptr}};
+
+TEST(ImportRule, ProgramsAddTheirOwn) {
+  EXPECT_EQ(FindImportRule("onnx", "com.example", "Gain", 4), nullptr);
+  static constexpr ImportRule kGain[] = {{"onnx", "com.example", "Gain", 3, 5, "relu", kInputs, kOutputs, {}}};
+  static constexpr ImportRuleSet kSet = {kGain};
+  static const PendingNode<ImportRuleSet> node(&kSet);
+  EXPECT_EQ(FindImportRule("onnx", "com.example", "Gain", 2), nullptr);
+  EXPECT_EQ(FindImportRule("onnx", "com.example", "Gain", 3), &kGain[0]);
+  EXPECT_EQ(FindImportRule("onnx", "com.example", "Gain", 6), nullptr);
+
+  // What is taken is an Error once, and stays as it was.
+  static constexpr ImportRule kTaken[] = {
+      {"onnx", "", "Softmax", 1, ImportRule::kNoLimit, "relu", kInputs, kOutputs, {}}};
+  static constexpr ImportRuleSet kTakenSet = {kTaken};
+  static const PendingNode<ImportRuleSet> taken_node(&kTakenSet);
+  EXPECT_THROW(FindImportRule("onnx", "", "NoSuchOperator"), Error);
+  EXPECT_STREQ(FindImportRule("onnx", "", "Softmax", 13)->op, "softmax");
 }
 
 TEST(ImportRule, NoTypeHasBothARuleAndAConverter) {

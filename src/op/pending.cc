@@ -57,5 +57,6 @@ WHERRY_PENDING_KIND(ProviderDescriptor)
 WHERRY_PENDING_KIND(PassDescriptor)
 WHERRY_PENDING_KIND(ImporterDescriptor)
 WHERRY_PENDING_KIND(ConverterDescriptor)
+WHERRY_PENDING_KIND(ImportRuleSet)
 
 }  // namespace wherry

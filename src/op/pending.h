@@ -11,6 +11,7 @@ struct ProviderDescriptor;
 struct PassDescriptor;
 struct ImporterDescriptor;
 struct ConverterDescriptor;
+struct ImportRuleSet;
 
 // Pushes `this` on the list of its kind at construction (thread-safe, no allocation). The node and its descriptor live
 // as long as the object file that holds them is loaded; plug-ins are never unloaded.

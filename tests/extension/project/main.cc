@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gain_ops.h"
+#include "wherry/detail/importer/import_rule.h"
 #include "wherry/error.h"
 #include "wherry/ops.h"
 
@@ -32,5 +33,7 @@ int main() {
   } catch (const wherry::Error& error) {
     Check(std::string(error.what()).find("gain") != std::string::npos, error.what());
   }
+  const wherry::ImportRule* rule = wherry::FindImportRule("onnx", "com.example", "Gain");
+  Check(rule != nullptr && std::string(rule->op) == "gain", "models may use the operator");
   return failures == 0 ? 0 : 1;
 }
