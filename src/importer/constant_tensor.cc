@@ -9,37 +9,57 @@ namespace wherry {
 namespace {
 
 template <typename T>
-void Fill(const Scalar& value, DenseTensor* tensor) {
-  T element;
+T Converted(const Scalar& value) {
   if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-    element = T(value.to<float>());
+    return T(value.to<float>());
   } else {
-    element = value.to<T>();
+    return value.to<T>();
   }
-  std::fill_n(tensor->mutable_data<T>(), tensor->numel(), element);
+}
+
+// Calls fn(T()) with the C++ type of the elements.
+template <typename Fn>
+void WithType(DataType dtype, Fn fn) {
+  switch (dtype) {
+    case DataType::kBool: return fn(bool());
+    case DataType::kInt8: return fn(int8_t());
+    case DataType::kUInt8: return fn(uint8_t());
+    case DataType::kInt16: return fn(int16_t());
+    case DataType::kUInt16: return fn(uint16_t());
+    case DataType::kInt32: return fn(int32_t());
+    case DataType::kUInt32: return fn(uint32_t());
+    case DataType::kInt64: return fn(int64_t());
+    case DataType::kUInt64: return fn(uint64_t());
+    case DataType::kFP16: return fn(Float16());
+    case DataType::kBF16: return fn(BFloat16());
+    case DataType::kFloat: return fn(float());
+    case DataType::kFP64: return fn(double());
+    default: Throw(ErrorCode::kUnsupported, "a constant of type ", ToString(dtype));
+  }
 }
 
 }  // namespace
 
 DenseTensor FilledTensor(const Shape& shape, const Scalar& value, DataType dtype) {
-  WHERRY_ENFORCE(SizeOf(dtype) > 0, kUnsupported, "a constant of type ", ToString(dtype));
-  DenseTensor tensor(HostAllocator(), TensorMeta{dtype, shape});
-  switch (dtype) {
-    case DataType::kBool: Fill<bool>(value, &tensor); break;
-    case DataType::kInt8: Fill<int8_t>(value, &tensor); break;
-    case DataType::kUInt8: Fill<uint8_t>(value, &tensor); break;
-    case DataType::kInt16: Fill<int16_t>(value, &tensor); break;
-    case DataType::kUInt16: Fill<uint16_t>(value, &tensor); break;
-    case DataType::kInt32: Fill<int32_t>(value, &tensor); break;
-    case DataType::kUInt32: Fill<uint32_t>(value, &tensor); break;
-    case DataType::kInt64: Fill<int64_t>(value, &tensor); break;
-    case DataType::kUInt64: Fill<uint64_t>(value, &tensor); break;
-    case DataType::kFP16: Fill<Float16>(value, &tensor); break;
-    case DataType::kBF16: Fill<BFloat16>(value, &tensor); break;
-    case DataType::kFloat: Fill<float>(value, &tensor); break;
-    case DataType::kFP64: Fill<double>(value, &tensor); break;
-    default: Throw(ErrorCode::kUnsupported, "a constant of type ", ToString(dtype));
-  }
+  DenseTensor tensor;
+  WithType(dtype, [&](auto type) {
+    tensor = DenseTensor(HostAllocator(), TensorMeta{dtype, shape});
+    using T = decltype(type);
+    std::fill_n(tensor.mutable_data<T>(), tensor.numel(), Converted<T>(value));
+  });
+  return tensor;
+}
+
+DenseTensor TensorOfScalars(const Shape& shape, const std::vector<Scalar>& values, DataType dtype) {
+  WHERRY_ENFORCE(shape.numel() == static_cast<int64_t>(values.size()), kInvalidArgument, "a constant of shape ",
+                 shape.DebugString(), " has ", values.size(), " values");
+  DenseTensor tensor;
+  WithType(dtype, [&](auto type) {
+    tensor = DenseTensor(HostAllocator(), TensorMeta{dtype, shape});
+    using T = decltype(type);
+    std::transform(values.begin(), values.end(), tensor.mutable_data<T>(),
+                   [](const Scalar& value) { return Converted<T>(value); });
+  });
   return tensor;
 }
 

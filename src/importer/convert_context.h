@@ -71,6 +71,8 @@ class ConvertContext {
   void Bind(size_t position, const std::string& value, size_t k = 0);
   // Emit() and Bind(0, ...).
   void EmitResult(const std::string& type, const OpInputs& inputs, const OpAttrs& attrs = {});
+  // Forgets the bindings.
+  void ClearResults() { results_.clear(); }
   // (the file's name, the value) in the order they were bound.
   const std::vector<std::pair<std::string, std::string>>& results() const { return results_; }
 
@@ -85,7 +87,6 @@ class ConvertContext {
     Throw(ErrorCode::kCorrupt, args...);
   }
 
- protected:
   // A name for a value of this operator: that of its first output, else its label or type.
   std::string Stem() const;
 

@@ -1,0 +1,148 @@
+// Control flow of ProgramDesc. Paddle writes an if as two conditional blocks and a choice for every result:
+//
+//   conditional_block(Cond: c; sub_block) -> t      conditional_block(Cond: logical_not(c); sub_block) -> f
+//   select_input(X: [f, t], Mask: cast(c)) -> out
+//
+// The blocks are imported where they stand; the first select_input makes the `if` of both.
+#include "base/check.h"
+#include "base/strings.h"
+#include "importer/apply_rule.h"
+#include "importers/paddle/block_importer.h"
+
+namespace wherry::paddle {
+
+int BlockImporter::TakeBlock(const OperatorDesc& desc) {
+  const auto it = desc.blocks.find("sub_block");
+  WHERRY_ENFORCE(it != desc.blocks.end() && it->second.size() == 1, kCorrupt, Describe(desc.op),
+                 " has no attribute sub_block");
+  const int64_t child = it->second[0];
+  // Each block is used once and lies after its owner, so a file cannot make the import walk in circles or grow without
+  // bound.
+  WHERRY_ENFORCE(child > index_ && child < static_cast<int64_t>(state_.program.blocks.size()), kCorrupt,
+                 Describe(desc.op), " owns block ", child, " of ", state_.program.blocks.size(),
+                 ", which must be one after its own");
+  WHERRY_ENFORCE(!state_.block_used[static_cast<size_t>(child)], kCorrupt, "block ", child,
+                 " belongs to two operators, the second is ", Describe(desc.op));
+  state_.block_used[static_cast<size_t>(child)] = true;
+  return static_cast<int>(child);
+}
+
+void BlockImporter::ScanBlocks(const OperatorDesc& desc) {
+  // A list, not recursion: a file may nest as deep as it has blocks.
+  std::vector<const OperatorDesc*> owners = {&desc};
+  while (!owners.empty()) {
+    const OperatorDesc& owner = *owners.back();
+    owners.pop_back();
+    for (const auto& [name, blocks] : owner.blocks) {
+      for (const int64_t child : blocks) {
+        const bool exists = child > 0 && child < static_cast<int64_t>(state_.program.blocks.size());
+        if (!exists || state_.block_used[static_cast<size_t>(child)]) continue;
+        state_.block_used[static_cast<size_t>(child)] = true;
+        for (const OperatorDesc& inner : state_.program.blocks[static_cast<size_t>(child)].ops) {
+          const bool known =
+              inner.op.type == "conditional_block" || inner.op.type == "select_input" || IsConvertible(inner.op);
+          if (!known) state_.converter.unsupported().Add(inner.op);
+          owners.push_back(&inner);
+        }
+      }
+    }
+  }
+}
+
+void BlockImporter::ImportConditional(const OperatorDesc& desc, OpContext* context) {
+  const auto variable = [&](const char* param) -> const ForeignOp::Slot& {
+    const ForeignOp::Slot* slot = desc.op.FindInput(param);
+    WHERRY_ENFORCE(slot != nullptr && slot->values.size() == 1, kCorrupt, "input ", param, " is not one variable");
+    return *slot;
+  };
+  const std::string cond = Find(variable("Cond").values[0]);
+  WHERRY_ENFORCE(!cond.empty(), kCorrupt, "it reads variable ", Quote(variable("Cond").values[0]),
+                 ", which no operator before it sets");
+  const int child = TakeBlock(desc);
+  BlockBuilder& body = state_.builder.NewBlock();
+  BlockImporter importer(&state_, child, &body, this);
+  importer.ImportOps();
+
+  std::vector<std::string> outs;
+  if (const ForeignOp::Slot* slot = desc.op.FindOutput("Out")) outs = slot->values;
+  std::erase(outs, "");
+  const bool has_before = !outs.empty() && std::all_of(outs.begin(), outs.end(),
+                                                       [&](const std::string& out) { return !Find(out).empty(); });
+  Conditional conditional{cond, &body, {}};
+  for (const std::string& out : outs) {
+    const std::string value = importer.Find(out);
+    // A result that the block does not set may be one that nobody reads.
+    if (!value.empty()) conditional.results[out] = value;
+  }
+  if (!has_before) {
+    for (const auto& [out, value] : conditional.results) conditional_of_[out] = conditionals_.size();
+    for (const std::string& out : outs) dropped_.emplace(out, Describe(desc.op));
+    conditionals_.push_back(std::move(conditional));
+    return;
+  }
+  // Without a second block, variables keep what they had.
+  BlockBuilder& otherwise = state_.builder.NewBlock();
+  std::vector<std::string> yes;
+  std::vector<std::string> no;
+  for (const std::string& out : outs) {
+    yes.push_back(conditional.results.at(out));
+    no.push_back(Find(out));
+    otherwise.Capture(block_, no.back());
+  }
+  body.SetOutputs(yes);
+  otherwise.SetOutputs(no);
+  const std::vector<std::string> results = block_.AddIf(cond, &body, &otherwise, outs, "");
+  for (size_t i = 0; i < outs.size(); ++i) context->Result({"Out"}, results[i], i);
+}
+
+void BlockImporter::ImportSelect(const OperatorDesc& desc, OpContext* context) {
+  const ForeignOp::Slot* choices = desc.op.FindInput("X");
+  const ForeignOp::Slot* mask = desc.op.FindInput("Mask");
+  WHERRY_ENFORCE(choices != nullptr && choices->values.size() == 2 && mask != nullptr && mask->values.size() == 1,
+                 kCorrupt, "it does not have two inputs X and one Mask");
+  const std::pair<std::string, std::string> pair{choices->values[0], choices->values[1]};
+  if (selected_.count(pair) == 0) {
+    const auto no = conditional_of_.find(pair.first);
+    const auto yes = conditional_of_.find(pair.second);
+    const auto chosen_by = origins_.find(Find(mask->values[0]));
+    WHERRY_ENFORCE(no != conditional_of_.end() && yes != conditional_of_.end() && chosen_by != origins_.end(),
+                   kUnsupported, "it does not choose between two conditional blocks");
+    const Conditional& taken = conditionals_[yes->second];
+    const Conditional& other = conditionals_[no->second];
+    const auto negated = origins_.find(other.cond);
+    WHERRY_ENFORCE(chosen_by->second == std::make_pair(std::string("cast"), taken.cond) && negated != origins_.end() &&
+                       negated->second == std::make_pair(std::string("logical_not"), taken.cond),
+                   kUnsupported, "the conditions of the blocks that it chooses between are not each other's opposite");
+    MergeBranches(taken, other,
+                  desc.op.outputs.empty() || desc.op.outputs[0].values.empty() ? "" : desc.op.outputs[0].values[0]);
+  }
+  context->Result({"Out"}, selected_.at(pair));
+}
+
+void BlockImporter::MergeBranches(const Conditional& yes, const Conditional& no, const std::string& label) {
+  // All choices between these two blocks, from here on.
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::vector<std::string> stems;
+  std::vector<std::string> yes_values;
+  std::vector<std::string> no_values;
+  for (size_t i = position_; i < desc_.ops.size(); ++i) {
+    const ForeignOp& op = desc_.ops[i].op;
+    const ForeignOp::Slot* choices = op.FindInput("X");
+    if (op.type != "select_input" || choices == nullptr || choices->values.size() != 2) continue;
+    const auto no_value = no.results.find(choices->values[0]);
+    const auto yes_value = yes.results.find(choices->values[1]);
+    if (no_value == no.results.end() || yes_value == yes.results.end()) continue;
+    const std::pair<std::string, std::string> pair{choices->values[0], choices->values[1]};
+    if (std::find(pairs.begin(), pairs.end(), pair) != pairs.end()) continue;
+    pairs.push_back(pair);
+    stems.push_back(op.outputs.empty() || op.outputs[0].values.empty() ? "selected" : op.outputs[0].values[0]);
+    yes_values.push_back(yes_value->second);
+    no_values.push_back(no_value->second);
+  }
+  yes.block->SetOutputs(yes_values);
+  no.block->SetOutputs(no_values);
+  const std::vector<std::string> results = block_.AddIf(yes.cond, yes.block, no.block, stems, label);
+  for (size_t i = 0; i < pairs.size(); ++i) selected_[pairs[i]] = results[i];
+}
+
+}  // namespace wherry::paddle

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include "base/file_test_util.h"
+#include "importers/paddle/model_test_util.h"
+
+namespace wherry::paddle {
+namespace {
+
+// y = c ? relu(x) : exp(x), as paddle.static.nn.cond writes it.
+TestModel Cond() {
+  TestModel model;
+  model.AddInput("c", {1}, 0);
+  model.AddInput("x", {2});
+  model.AddVar("t", {2});
+  model.AddVar("f", {2});
+  model.AddVar("y", {2});
+  model.AddOp({"conditional_block",
+               {{"Cond", {"c"}}, {"Input", {"x"}}},
+               {{"Out", {"t"}}, {"Scope", {"s"}}},
+               {{"sub_block", TestBlockRef{1}}}});
+  model.AddOp({"logical_not", {{"X", {"c"}}}, {{"Out", {"n"}}}, {}});
+  model.AddOp({"conditional_block",
+               {{"Cond", {"n"}}, {"Input", {"x"}}},
+               {{"Out", {"f"}}, {"Scope", {"s"}}},
+               {{"sub_block", TestBlockRef{2}}}});
+  model.AddOp({"cast", {{"X", {"c"}}}, {{"Out", {"m"}}}, {{"in_dtype", 0}, {"out_dtype", 2}}});
+  model.AddOp({"select_input", {{"X", {"f", "t"}}, {"Mask", {"m"}}}, {{"Out", {"y"}}}, {}});
+  model.AddOutput("y");
+  model.AddOp({"relu", {{"X", {"x"}}}, {{"Out", {"r"}}}, {}}, 1);
+  model.AddOp({"assign", {{"X", {"r"}}}, {{"Out", {"t"}}}, {}}, 1);
+  model.AddOp({"exp", {{"X", {"x"}}}, {{"Out", {"e"}}}, {}}, 2);
+  model.AddOp({"assign", {{"X", {"e"}}}, {{"Out", {"f"}}}, {}}, 2);
+  return model;
+}
+
+TEST(PaddleControlFlow, TwoConditionalBlocksAreAnIf) {
+  const Program program = ImportBytes(Cond().Bytes());
+  const OpDesc& op = FindOp(program, "if");
+  EXPECT_EQ(op.Input("cond"), std::vector<std::string>{"c"});
+  EXPECT_EQ(op.Input("captures"), std::vector<std::string>{"x"});
+  ASSERT_EQ(op.blocks(), (std::vector<int>{1, 2}));
+  EXPECT_EQ(program.blocks[1].ops[0].Type(), "relu");
+  EXPECT_EQ(program.blocks[2].ops[0].Type(), "exp");
+  EXPECT_EQ(program.main().outputs, op.Output("out"));
+}
+
+TEST(PaddleControlFlow, OneConditionalBlockKeepsTheOldValue) {
+  TestModel model;
+  model.AddInput("c", {1}, 0);
+  model.AddInput("x", {2});
+  model.AddVar("y", {2});
+  model.AddOp({"exp", {{"X", {"x"}}}, {{"Out", {"y"}}}, {}});
+  model.AddOp({"conditional_block", {{"Cond", {"c"}}}, {{"Out", {"y"}}}, {{"sub_block", TestBlockRef{1}}}});
+  model.AddOp({"relu", {{"X", {"y"}}}, {{"Out", {"y"}}}, {}}, 1);
+  model.AddOutput("y");
+  const Program program = ImportBytes(model.Bytes());
+  const OpDesc& op = FindOp(program, "if");
+  EXPECT_EQ(program.blocks[1].ops[0].Type(), "relu");
+  EXPECT_TRUE(program.blocks[2].ops.empty());
+  EXPECT_EQ(program.blocks[2].outputs, FindOp(program, "exp").Output("out"));
+  EXPECT_EQ(program.main().outputs, op.Output("out"));
+}
+
+TEST(PaddleControlFlow, ChoicesThatAreNoIfAreUnsupported) {
+  TestModel model = Cond();
+  model.blocks[0].ops[6].inputs[0].second = {"t", "f"};  // the wrong way round
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(model.Bytes()); }).code(), ErrorCode::kUnsupported);
+  model = Cond();
+  model.blocks[0].ops[6].inputs[0].second = {"f", "x"};
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(model.Bytes()); }).code(), ErrorCode::kUnsupported);
+}
+
+TEST(PaddleControlFlow, UnsupportedOperatorsInsideAreReported) {
+  TestModel model = Cond();
+  model.blocks[2].ops[0].type = "no_such_op";
+  const Error error = ErrorOf([&] { ImportBytes(model.Bytes()); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_NE(error.message().find("'no_such_op' (1 place: block 2, number 0"), std::string::npos) << error.message();
+}
+
+TEST(PaddleControlFlow, BlocksBelongToOneOperator) {
+  TestModel model = Cond();
+  model.blocks[0].ops[4].attrs[0].second = TestBlockRef{1};
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(model.Bytes()); }).code(), ErrorCode::kCorrupt);
+  for (const int block : {-1, 0, 3, 1000000}) {
+    model.blocks[0].ops[4].attrs[0].second = TestBlockRef{block};
+    EXPECT_EQ(ErrorOf([&] { ImportBytes(model.Bytes()); }).code(), ErrorCode::kCorrupt) << block;
+  }
+}
+
+TEST(PaddleControlFlow, DeepNestingIsRefused) {
+  TestModel model;
+  model.AddInput("c", {1}, 0);
+  model.AddInput("x", {2});
+  model.AddVar("y", {2});
+  model.AddOp({"exp", {{"X", {"x"}}}, {{"Out", {"y"}}}, {}});
+  constexpr int kDepth = 1000;
+  for (int i = 0; i < kDepth; ++i) {
+    model.AddOp({"conditional_block", {{"Cond", {"c"}}}, {{"Out", {"y"}}}, {{"sub_block", TestBlockRef{i + 1}}}},
+                static_cast<size_t>(i));
+  }
+  model.AddOp({"relu", {{"X", {"y"}}}, {{"Out", {"y"}}}, {}}, kDepth);
+  model.AddOutput("y");
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(model.Bytes()); }).code(), ErrorCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace wherry::paddle

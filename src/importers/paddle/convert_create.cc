@@ -1,0 +1,133 @@
+// New tensors: constants where everything is known, else operators.
+#include <charconv>
+#include <limits>
+
+#include "base/strings.h"
+#include "importer/constant_tensor.h"
+#include "importers/paddle/converter.h"
+
+namespace wherry::paddle {
+
+namespace {
+
+// A filled tensor of at most this many elements becomes a constant of the program, which conversions and folding see
+// through.
+constexpr int64_t kMostConstantElements = 64;
+
+// The number of elements if the shape is small enough for a constant.
+bool IsSmall(const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  if (shape.size() > static_cast<size_t>(Shape::kMaxRank)) return false;
+  for (const int64_t dim : shape) {
+    if (dim < 0 || dim > kMostConstantElements) return false;
+    count *= dim;
+    if (count > kMostConstantElements) return false;
+  }
+  return true;
+}
+
+void Filled(OpContext& c, const Ints& shape, const Number& value, DataType dtype) {
+  if (SizeOf(dtype) == 0) c.Unsupported("the element type ", ToString(dtype));
+  if (shape.values && value.value && IsSmall(*shape.values)) {
+    return c.Result({"Out", 0}, c.Constant(FilledTensor(Shape(*shape.values), *value.value, dtype), c.Stem()));
+  }
+  OpInputs inputs;
+  OpAttrs attrs = {{"dtype", dtype}};
+  OpContext::Pass("shape", shape, &inputs, &attrs);
+  OpContext::Pass("value", value, &inputs, &attrs);
+  c.EmitResult("full", inputs, attrs);
+}
+
+// The text form of a value, which has what the float attribute cannot hold: large integers, infinities.
+std::optional<Scalar> ParseValue(const std::string& text, DataType dtype) {
+  if (IsInteger(dtype)) {
+    int64_t integer = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
+    if (error == std::errc() && end == text.data() + text.size()) return Scalar(integer);
+  }
+  double floating = 0.0;  // "inf", "-inf", "nan" too
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), floating);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return Scalar(floating);
+}
+
+void FillConstant(OpContext& c) {
+  const auto dtype = c.Attr<DataType>("dtype");
+  Number value = c.NumberOf({"ValueTensor"}, "value", Scalar(0.0));
+  const auto text = c.Attr<std::string>("str_value", "");
+  if (!text.empty() && !c.HasInput({"ValueTensor"})) {
+    value.value = ParseValue(text, dtype);
+    if (!value.value) c.Corrupt("attribute str_value is ", Quote(text), ", expected a number");
+  }
+  Filled(c, c.IntsOf({"ShapeTensor"}, {"ShapeTensorList"}, "shape"), value, dtype);
+}
+
+void Full(OpContext& c) {
+  Filled(c, c.IntsOf({nullptr}, {nullptr}, "shape"), c.NumberOf({nullptr}, "value", Scalar(0.0)),
+         c.Attr<DataType>("dtype"));
+}
+
+void FullWithTensor(OpContext& c) {
+  Filled(c, c.IntsOf({nullptr, 1}, {nullptr}, "shape"), c.NumberOf({nullptr, 0}, "", Scalar(0.0)),
+         c.Attr<DataType>("dtype"));
+}
+
+void FullIntArray(OpContext& c) {
+  const auto values = c.Attr<std::vector<int64_t>>("value");
+  const DataType dtype = c.Attr<DataType>("dtype", DataType::kInt64);
+  const Shape shape{static_cast<int64_t>(values.size())};
+  c.Result({nullptr, 0},
+           c.Constant(TensorOfScalars(shape, std::vector<Scalar>(values.begin(), values.end()), dtype), c.Stem()));
+}
+
+void FullLike(OpContext& c) {
+  OpInputs inputs = {{"x", {c.Input({"X", 0})}}};
+  OpAttrs attrs;
+  OpContext::Pass("value", c.NumberOf({nullptr, 1}, "value", Scalar(0.0)), &inputs, &attrs);
+  const DataType dtype = c.Attr<DataType>("dtype", DataType::kUndefined);
+  if (dtype != DataType::kUndefined) attrs.emplace_back("dtype", dtype);
+  c.EmitResult("full_like", inputs, attrs);
+}
+
+// A constant with its values in attributes: in one list of numbers with types, or in one list per type.
+void AssignValue(OpContext& c) {
+  const auto dtype = c.Attr<DataType>("dtype");
+  std::vector<Scalar> values;
+  for (const char* name :
+       {"values", "bool_values", "fp32_values", "int32_values", "int64_values", "fp64_values", "int8_values"}) {
+    const Attribute* attr = values.empty() ? c.op().FindAttr(name) : nullptr;
+    if (attr != nullptr) values = std::get<std::vector<Scalar>>(ConvertAttribute(*attr, AttrType::kScalars, name));
+  }
+  const auto shape = c.Attr<std::vector<int64_t>>("shape");
+  for (const int64_t dim : shape) {
+    if (dim < 0) c.Corrupt("its shape has a negative dimension");
+  }
+  c.Result({"Out", 0}, c.Constant(TensorOfScalars(Shape(shape), values, dtype), c.Stem()));
+}
+
+void Range(OpContext& c) {
+  const DataType dtype = c.pir() ? c.Attr<DataType>("dtype") : c.TypeOf(c.Input({"Start"}));
+  OpInputs inputs;
+  OpAttrs attrs = {{"dtype", dtype}};
+  OpContext::Pass("start", c.NumberOf({"Start", 0}, "", Scalar()), &inputs, &attrs);
+  OpContext::Pass("end", c.NumberOf({"End", 1}, "", Scalar()), &inputs, &attrs);
+  OpContext::Pass("step", c.NumberOf({"Step", 2}, "", Scalar(1)), &inputs, &attrs);
+  c.EmitResult("arange", inputs, attrs);
+}
+
+}  // namespace
+
+REGISTER_CONVERTER(paddle, fill_constant, &Convert<FillConstant>);
+REGISTER_CONVERTER(pir, full, &Convert<Full>);
+REGISTER_CONVERTER(pir, full_with_tensor, &Convert<FullWithTensor>);
+REGISTER_CONVERTER(pir, full_int_array, &Convert<FullIntArray>);
+REGISTER_CONVERTER(paddle, fill_any_like, &Convert<FullLike>);
+REGISTER_CONVERTER(paddle, fill_zeros_like, &Convert<FullLike>);
+REGISTER_CONVERTER(pir, full_like, &Convert<FullLike>);
+REGISTER_CONVERTER(paddle, assign_value, &Convert<AssignValue>);
+REGISTER_CONVERTER(pir, assign_value_, &Convert<AssignValue>);
+REGISTER_CONVERTER(pir, assign_value, &Convert<AssignValue>);
+REGISTER_CONVERTER(paddle, range, &Convert<Range>);
+REGISTER_CONVERTER(pir, arange, &Convert<Range>);
+
+}  // namespace wherry::paddle

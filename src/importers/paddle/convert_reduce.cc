@@ -1,0 +1,136 @@
+// Reductions over axes.
+#include <cmath>
+#include <limits>
+
+#include "importers/paddle/converter.h"
+
+namespace wherry::paddle {
+
+namespace {
+
+struct Axes {
+  Ints list;  // empty: all
+  bool keep = false;
+};
+
+Axes AxesOf(OpContext& c) {
+  Axes axes;
+  axes.keep = c.Attr<bool>(c.pir() ? "keepdim" : "keep_dim", false);
+  if (c.Attr<bool>("reduce_all", false)) {
+    axes.list.values.emplace();
+  } else if (auto list = c.OptionalInts({nullptr, 1}, {nullptr}, c.pir() ? "axis" : "dim")) {
+    axes.list = std::move(*list);
+  } else {
+    axes.list.values.emplace();
+  }
+  return axes;
+}
+
+std::string Reduced(OpContext& c, const char* type, const std::string& x, const Axes& axes) {
+  OpInputs inputs = {{"x", {x}}};
+  OpAttrs attrs = {{"keepdim", axes.keep}};
+  OpContext::Pass("axis", axes.list, &inputs, &attrs);
+  return c.Emit(type, inputs, attrs);
+}
+
+// Before 2.5 Paddle had no scalars: a full reduction gave a [1].
+void ReduceResult(OpContext& c, std::string value) {
+  const MetaTensor& meta = c.Meta(value);
+  if (meta.rank_known && meta.rank() == 0 && c.DeclaredRank({"Out", -1}) == 1) value = c.Reshaped(value, {1});
+  c.Result({"Out", 0}, value);
+}
+
+void Reduce(OpContext& c, const char* type) {
+  std::string x = c.Input({"X", 0});
+  const DataType dtype = c.Attr<DataType>(c.pir() ? "dtype" : "out_dtype", DataType::kUndefined);
+  if (dtype != DataType::kUndefined) x = c.Cast(x, dtype);
+  ReduceResult(c, Reduced(c, type, x, AxesOf(c)));
+}
+
+void Sum(OpContext& c) { Reduce(c, "sum"); }
+void Mean(OpContext& c) { Reduce(c, "mean"); }
+void Max(OpContext& c) { Reduce(c, "max"); }
+void Min(OpContext& c) { Reduce(c, "min"); }
+void Prod(OpContext& c) { Reduce(c, "prod"); }
+
+void MeanAll(OpContext& c) { ReduceResult(c, c.Unary("mean", c.Input({"X", 0}))); }
+
+void Any(OpContext& c) {
+  ReduceResult(c, c.Cast(Reduced(c, "max", c.Cast(c.Input({"X", 0}), DataType::kInt32), AxesOf(c)), DataType::kBool));
+}
+void All(OpContext& c) {
+  ReduceResult(c, c.Cast(Reduced(c, "min", c.Cast(c.Input({"X", 0}), DataType::kInt32), AxesOf(c)), DataType::kBool));
+}
+
+void LogSumExp(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  Axes axes;
+  axes.keep = c.Attr<bool>("keepdim", false);
+  axes.list.values =
+      c.Attr<bool>("reduce_all", false) ? std::vector<int64_t>{} : c.Attr<std::vector<int64_t>>("axis", {});
+  Axes kept = axes;
+  kept.keep = true;
+  const std::string top = Reduced(c, "max", x, kept);
+  const std::string sum = c.Unary("log", Reduced(c, "sum", c.Unary("exp", c.Binary("subtract", x, top)), axes));
+  ReduceResult(c, c.Binary("add", sum, axes.keep ? top : Reduced(c, "max", x, axes)));
+}
+
+void Norm(OpContext& c) {
+  std::string x = c.Input({"X", 0});
+  const double order = c.Attr<double>("porder", 2.0);
+  Axes axes;
+  axes.keep = c.Attr<bool>("keepdim", false);
+  axes.list.values =
+      c.Attr<bool>("asvector", false) ? std::vector<int64_t>{} : std::vector<int64_t>{c.Attr<int64_t>("axis", -1)};
+  if (order == 2.0) return ReduceResult(c, c.Unary("sqrt", Reduced(c, "sum", c.Unary("square", x), axes)));
+  x = c.Unary("abs", x);
+  if (order == 1.0) return ReduceResult(c, Reduced(c, "sum", x, axes));
+  if (std::isinf(order)) return ReduceResult(c, Reduced(c, order > 0 ? "max" : "min", x, axes));
+  if (order == 0.0) {
+    const std::string counted = c.Cast(c.Binary("not_equal", x, c.Like(x, 0.0)), c.TypeOf(x));
+    return ReduceResult(c, Reduced(c, "sum", counted, axes));
+  }
+  const std::string sum = Reduced(c, "sum", c.Binary("elementwise_pow", x, c.Like(x, order)), axes);
+  ReduceResult(c, c.Binary("elementwise_pow", sum, c.Like(x, 1.0 / order)));
+}
+
+void ArgExtreme(OpContext& c, const char* type) {
+  OpAttrs attrs = {{"axis", c.KnownInt({nullptr, 1}, "axis", -1)},
+                   {"keepdims", c.Attr<bool>("keepdims", false)},
+                   {"flatten", c.Attr<bool>("flatten", false)},
+                   {"dtype", c.Attr<DataType>("dtype", DataType::kInt64)}};
+  c.EmitResult(type, {{"x", {c.Input({nullptr, 0})}}}, attrs);
+}
+void ArgMax(OpContext& c) { ArgExtreme(c, "argmax"); }
+void ArgMin(OpContext& c) { ArgExtreme(c, "argmin"); }
+
+}  // namespace
+
+REGISTER_CONVERTER(paddle, reduce_sum, &Convert<Sum>);
+REGISTER_CONVERTER(pir, sum, &Convert<Sum>);
+REGISTER_CONVERTER(paddle, reduce_mean, &Convert<Mean>);
+REGISTER_CONVERTER(pir, mean, &Convert<Mean>);
+REGISTER_CONVERTER(paddle, reduce_max, &Convert<Max>);
+REGISTER_CONVERTER(pir, max, &Convert<Max>);
+REGISTER_CONVERTER(paddle, reduce_amax, &Convert<Max>);
+REGISTER_CONVERTER(pir, amax, &Convert<Max>);
+REGISTER_CONVERTER(paddle, reduce_min, &Convert<Min>);
+REGISTER_CONVERTER(pir, min, &Convert<Min>);
+REGISTER_CONVERTER(paddle, reduce_amin, &Convert<Min>);
+REGISTER_CONVERTER(pir, amin, &Convert<Min>);
+REGISTER_CONVERTER(paddle, reduce_prod, &Convert<Prod>);
+REGISTER_CONVERTER(pir, prod, &Convert<Prod>);
+REGISTER_CONVERTER(paddle, mean, &Convert<MeanAll>);
+REGISTER_CONVERTER(pir, mean_all, &Convert<MeanAll>);
+REGISTER_CONVERTER(paddle, reduce_any, &Convert<Any>);
+REGISTER_CONVERTER(pir, any, &Convert<Any>);
+REGISTER_CONVERTER(paddle, reduce_all, &Convert<All>);
+REGISTER_CONVERTER(pir, all, &Convert<All>);
+REGISTER_CONVERTER(paddle, logsumexp, &Convert<LogSumExp>);
+REGISTER_CONVERTER(pir, logsumexp, &Convert<LogSumExp>);
+REGISTER_CONVERTER(paddle, p_norm, &Convert<Norm>);
+REGISTER_CONVERTER(pir, p_norm, &Convert<Norm>);
+REGISTER_CONVERTER(pir, argmax, &Convert<ArgMax>);
+REGISTER_CONVERTER(pir, argmin, &Convert<ArgMin>);
+
+}  // namespace wherry::paddle

@@ -1,0 +1,185 @@
+// Parts, joins and look-ups.
+#include <algorithm>
+#include <limits>
+
+#include "base/strings.h"
+#include "importers/paddle/converter.h"
+
+namespace wherry::paddle {
+
+namespace {
+
+// Binds a slice without the axes that it makes 1 and drops.
+void SliceResult(OpContext& c, std::string value, const std::vector<int64_t>& dropped) {
+  if (!dropped.empty()) value = c.Emit("squeeze", {{"x", {value}}}, {{"axis", IntArray(dropped)}});
+  // Before 2.5 Paddle had no scalars: dropping the last axis left a [1].
+  const MetaTensor& meta = c.Meta(value);
+  if (meta.rank_known && meta.rank() == 0 && c.DeclaredRank({"Out", -1}) == 1) value = c.Reshaped(value, {1});
+  c.Result({"Out", 0}, value);
+}
+
+void Slice(OpContext& c) {
+  OpInputs inputs = {{"x", {c.Input({"Input", 0})}}};
+  OpAttrs attrs = {{"axes", c.Attr<std::vector<int64_t>>("axes")}};
+  OpContext::Pass("starts", c.IntsOf({"StartsTensor", 1}, {"StartsTensorList"}, "starts"), &inputs, &attrs);
+  OpContext::Pass("ends", c.IntsOf({"EndsTensor", 2}, {"EndsTensorList"}, "ends"), &inputs, &attrs);
+  SliceResult(c, c.Emit("slice", inputs, attrs), c.Attr<std::vector<int64_t>>("decrease_axis", {}));
+}
+
+void StridedSlice(OpContext& c) {
+  OpInputs inputs = {{"x", {c.Input({"Input", 0})}}};
+  OpAttrs attrs = {{"axes", c.Attr<std::vector<int64_t>>("axes")}};
+  OpContext::Pass("starts", c.IntsOf({"StartsTensor", 1}, {"StartsTensorList"}, "starts"), &inputs, &attrs);
+  OpContext::Pass("ends", c.IntsOf({"EndsTensor", 2}, {"EndsTensorList"}, "ends"), &inputs, &attrs);
+  attrs.emplace_back("steps", c.KnownInts({"StridesTensor", 3}, {"StridesTensorList"}, "strides"));
+  SliceResult(c, c.Emit("slice", inputs, attrs), c.Attr<std::vector<int64_t>>("decrease_axis", {}));
+}
+
+void Flip(OpContext& c) {
+  const auto axes = c.Attr<std::vector<int64_t>>("axis");
+  // From the last element to before the first.
+  const IntArray starts(std::vector<int64_t>(axes.size(), std::numeric_limits<int32_t>::max()));
+  const IntArray ends(std::vector<int64_t>(axes.size(), std::numeric_limits<int32_t>::min()));
+  c.EmitResult("slice", {{"x", {c.Input({"X", 0})}}},
+               {{"axes", axes}, {"starts", starts}, {"ends", ends}, {"steps", std::vector<int64_t>(axes.size(), -1)}});
+}
+
+int NormalAxis(OpContext& c, const std::string& x, int64_t axis) {
+  const int rank = c.Rank(x);
+  if (axis < -rank || axis >= rank) c.Corrupt("the axis is ", axis, " for an input of rank ", rank);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+// Binds `count` equal parts of x along `axis`.
+std::vector<std::string> EqualParts(OpContext& c, const std::string& x, int64_t axis, size_t count) {
+  constexpr size_t kMostParts = 1U << 16U;
+  if (count == 0 || count > kMostParts) c.Corrupt("it makes ", count, " parts");
+  OpInputs inputs = {{"x", {x}}};
+  OpAttrs attrs = {{"axis", axis}};
+  const Dim dim = c.Meta(x).rank_known ? c.Meta(x).dims[static_cast<size_t>(NormalAxis(c, x, axis))] : Dim(-1);
+  const auto parts = static_cast<int64_t>(count);
+  if (dim.known() && dim.value() >= 0) {
+    if (dim.value() % parts != 0)
+      c.Corrupt("dimension ", axis, " of ", dim.value(), " is not cut into ", parts, " equal parts");
+    attrs.emplace_back("sections", IntArray(std::vector<int64_t>(count, dim.value() / parts)));
+  } else {
+    const auto at = static_cast<int64_t>(NormalAxis(c, x, axis));
+    const std::string size =
+        c.Emit("slice", {{"x", {c.Emit("shape", {{"x", {x}}})}}},
+               {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({at})}, {"ends", IntArray({at + 1})}});
+    const std::string part =
+        c.Binary("floor_divide", size, c.ConvertContext::ConstantInts(std::vector<int64_t>{parts}));
+    inputs.emplace_back("sections",
+                        std::vector<std::string>{c.Emit("expand", {{"x", {part}}}, {{"shape", IntArray({parts})}})});
+  }
+  return c.EmitMany("split", inputs, attrs, count);
+}
+
+void Split(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const int64_t axis = c.KnownInt({"AxisTensor", 2}, "axis", 0);
+  const size_t count = c.ResultCount({"Out", 0});
+  const auto sections = c.OptionalInts({nullptr, 1}, {"SectionsTensorList"}, "sections");
+  std::vector<std::string> parts;
+  if (!sections || (sections->values && sections->values->empty())) {
+    parts = EqualParts(c, x, axis, count);
+  } else {
+    if (sections->values && sections->values->size() != count) {
+      c.Corrupt("it has ", sections->values->size(), " sections and ", count, " results");
+    }
+    OpInputs inputs = {{"x", {x}}};
+    OpAttrs attrs = {{"axis", axis}};
+    OpContext::Pass("sections", *sections, &inputs, &attrs);
+    parts = c.EmitMany("split", inputs, attrs, count);
+  }
+  for (size_t i = 0; i < parts.size(); ++i) c.Result({"Out", 0}, parts[i], i);
+}
+
+void SplitWithNum(OpContext& c) {
+  const auto parts =
+      EqualParts(c, c.Input({nullptr, 0}), c.KnownInt({nullptr, 1}, "axis", 0), c.ResultCount({nullptr, 0}));
+  for (size_t i = 0; i < parts.size(); ++i) c.Result({nullptr, 0}, parts[i], i);
+}
+
+// The parts of size 1 along an axis, without that axis.
+void Unstack(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const auto axis = c.Attr<int64_t>("axis", 0);
+  const Param out = {c.op().type == "unstack" ? "Y" : "Out", 0};
+  const auto parts = EqualParts(c, x, axis, c.ResultCount(out));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    c.Result(out, c.Emit("squeeze", {{"x", {parts[i]}}}, {{"axis", IntArray({axis})}}), i);
+  }
+}
+
+void Concat(OpContext& c) {
+  const std::vector<std::string> parts = c.InputList({"X", 0});
+  if (parts.empty()) c.Corrupt("it has no input");
+  c.EmitResult("concat", {{"x", parts}}, {{"axis", c.KnownInt({"AxisTensor", 1}, "axis", 0)}});
+}
+
+void Stack(OpContext& c) {
+  c.EmitResult("stack", {{"x", c.InputList({nullptr, 0})}}, {{"axis", c.Attr<int64_t>("axis", 0)}});
+}
+
+void Gather(OpContext& c) {
+  std::string index = c.Input({"Index", 1});
+  // A column of positions counts as a list.
+  if (c.Rank(index) == 2) index = c.Reshaped(index, {-1});
+  c.EmitResult("gather", {{"x", {c.Input({"X", 0})}}, {"index", {index}}},
+               {{"axis", c.KnownInt({"Axis", 2}, "axis", 0)}});
+}
+
+void IndexSelect(OpContext& c) {
+  c.EmitResult("gather", {{"x", {c.Input({"X", 0})}}, {"index", {c.Input({"Index", 1})}}},
+               {{"axis", c.Attr<int64_t>(c.pir() ? "axis" : "dim", 0)}});
+}
+
+// Version 1: positions have a last dimension of 1, which the result replaces.
+void LookupTable(OpContext& c) {
+  const std::string ids = c.Emit("squeeze", {{"x", {c.Input({"Ids"})}}}, {{"axis", IntArray({-1})}});
+  c.EmitResult("embedding", {{"x", {ids}}, {"weight", {c.Input({"W"})}}},
+               {{"padding_idx", c.Attr<int64_t>("padding_idx", -1)}});
+}
+
+void OneHot(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const int64_t depth = c.KnownInt({"depth_tensor", 1}, "depth", 0);
+  constexpr int64_t kMostClasses = int64_t{1} << 24;
+  if (depth < 1 || depth > kMostClasses) c.Unsupported("the number of classes is ", depth);
+  const std::string classes =
+      c.Emit("arange", {}, {{"start", Scalar(int64_t{0})}, {"end", Scalar(depth)}, {"dtype", c.TypeOf(x)}});
+  const std::string column = c.Emit("unsqueeze", {{"x", {x}}}, {{"axis", IntArray({-1})}});
+  DataType dtype = c.HasAttr("dtype") ? c.Attr<DataType>("dtype") : DataType::kFloat;
+  if (dtype == DataType::kUndefined) dtype = DataType::kFloat;
+  c.EmitResult("cast", {{"x", {c.Binary("equal", column, classes)}}}, {{"dtype", dtype}});
+}
+
+}  // namespace
+
+REGISTER_CONVERTER(paddle, slice, &Convert<Slice>);
+REGISTER_CONVERTER(pir, slice, &Convert<Slice>);
+REGISTER_CONVERTER(paddle, strided_slice, &Convert<StridedSlice>);
+REGISTER_CONVERTER(pir, strided_slice, &Convert<StridedSlice>);
+REGISTER_CONVERTER(paddle, flip, &Convert<Flip>);
+REGISTER_CONVERTER(pir, flip, &Convert<Flip>);
+REGISTER_CONVERTER(paddle, reverse, &Convert<Flip>);
+REGISTER_CONVERTER(paddle, split, &Convert<Split>);
+REGISTER_CONVERTER(pir, split, &Convert<Split>);
+REGISTER_CONVERTER(pir, split_with_num, &Convert<SplitWithNum>);
+REGISTER_CONVERTER(paddle, unstack, &Convert<Unstack>);
+REGISTER_CONVERTER(pir, unstack, &Convert<Unstack>);
+REGISTER_CONVERTER(paddle, unbind, &Convert<Unstack>);
+REGISTER_CONVERTER(pir, unbind, &Convert<Unstack>);
+REGISTER_CONVERTER(paddle, concat, &Convert<Concat>);
+REGISTER_CONVERTER(pir, concat, &Convert<Concat>);
+REGISTER_CONVERTER(pir, stack, &Convert<Stack>);
+REGISTER_CONVERTER(paddle, gather, &Convert<Gather>);
+REGISTER_CONVERTER(pir, gather, &Convert<Gather>);
+REGISTER_CONVERTER(paddle, index_select, &Convert<IndexSelect>);
+REGISTER_CONVERTER(pir, index_select, &Convert<IndexSelect>);
+REGISTER_CONVERTER(paddle, lookup_table, &Convert<LookupTable>);
+REGISTER_CONVERTER(paddle, one_hot_v2, &Convert<OneHot>);
+REGISTER_CONVERTER(pir, one_hot, &Convert<OneHot>);
+
+}  // namespace wherry::paddle

@@ -1,0 +1,244 @@
+// What single operators become.
+#include <gtest/gtest.h>
+
+#include "base/file_test_util.h"
+#include "importers/paddle/model_test_util.h"
+
+namespace wherry::paddle {
+namespace {
+
+// A model of one operator. Inputs are declared before; outputs have no declared shape unless AddVar gave one.
+Program ImportOp(TestModel model, const TestOp& op, const std::string& out) {
+  model.AddOp(op);
+  model.AddOutput(out);
+  return ImportBytes(model.Bytes());
+}
+
+TestModel WithInput(const std::vector<int64_t>& dims, int dtype = 5) {
+  TestModel model;
+  model.AddInput("x", dims, dtype);
+  return model;
+}
+
+std::vector<std::string> Types(const Program& program) {
+  std::vector<std::string> types;
+  for (const OpDesc& op : program.main().ops) types.push_back(op.Type());
+  return types;
+}
+using Names = std::vector<std::string>;
+using Numbers = std::vector<int64_t>;
+
+MetaTensor ResultMeta(Program program) {
+  const std::string output = program.main().outputs[0];
+  InferProgram(&program);
+  return program.main().values.at(output);
+}
+
+TEST(PaddleConvert, ElementwiseAxisAlignsTheSecondOperand) {
+  TestModel model = WithInput({2, 3, 4, 5});
+  model.AddInput("b", {3});
+  const Program program =
+      ImportOp(model, {"elementwise_add", {{"X", {"x"}}, {"Y", {"b"}}}, {{"Out", {"y"}}}, {{"axis", 1}}}, "y");
+  EXPECT_EQ(Types(program), (Names{"unsqueeze", "add"}));
+  EXPECT_EQ(FindOp(program, "unsqueeze").GetAttr<IntArray>("axis"), IntArray({1, 2}));
+  EXPECT_EQ(ResultMeta(program.Clone()).DebugString(), "f32[2,3,4,5]");
+}
+
+TEST(PaddleConvert, ElementwiseAxisAtTheEndNeedsNothing) {
+  TestModel model = WithInput({2, 3});
+  model.AddInput("b", {3});
+  EXPECT_EQ(
+      Types(ImportOp(model, {"elementwise_mul", {{"X", {"x"}}, {"Y", {"b"}}}, {{"Out", {"y"}}}, {{"axis", 1}}}, "y")),
+      Names{"multiply"});
+}
+
+TEST(PaddleConvert, ConvolutionWithChannelsLast) {
+  TestModel model = WithInput({1, 8, 9, 4});
+  model.AddInput("w", {6, 2, 3, 3});
+  const TestOp conv{"conv2d",
+                    {{"Input", {"x"}}, {"Filter", {"w"}}},
+                    {{"Output", {"y"}}},
+                    {{"strides", std::vector<int>{2, 2}},
+                     {"paddings", std::vector<int>{1, 0, 2, 1}},
+                     {"padding_algorithm", std::string("EXPLICIT")},
+                     {"dilations", std::vector<int>{1, 1}},
+                     {"groups", 2},
+                     {"data_format", std::string("NHWC")}}};
+  const Program program = ImportOp(model, conv, "y");
+  EXPECT_EQ(Types(program), (Names{"transpose", "conv2d", "transpose"}));
+  EXPECT_EQ(FindOp(program, "conv2d").GetAttr<Numbers>("paddings"), (Numbers{1, 0, 2, 1}));
+  EXPECT_EQ(program.main().ops[0].GetAttr<Numbers>("perm"), (Numbers{0, 3, 1, 2}));
+  EXPECT_EQ(program.main().ops[2].GetAttr<Numbers>("perm"), (Numbers{0, 2, 3, 1}));
+  EXPECT_EQ(ResultMeta(program.Clone()).DebugString(), "f32[1,4,5,6]");
+}
+
+TEST(PaddleConvert, PoolingTakesItsWindowFromAnAttribute) {
+  const TestOp pool{"pool2d",
+                    {{"X", {"x"}}},
+                    {{"Out", {"y"}}},
+                    {{"ksize", std::vector<int>{3, 2}},
+                     {"strides", std::vector<int>{2, 2}},
+                     {"pooling_type", std::string("avg")},
+                     {"exclusive", false}}};
+  const Program program = ImportOp(WithInput({1, 2, 9, 8}), pool, "y");
+  const OpDesc& op = FindOp(program, "pool2d");
+  EXPECT_EQ(op.GetAttr<IntArray>("kernel_size"), IntArray({3, 2}));
+  EXPECT_EQ(op.GetAttr<std::string>("pooling_type"), "avg");
+  EXPECT_FALSE(op.GetAttr<bool>("exclusive"));
+}
+
+TEST(PaddleConvert, BatchNormKeepsTheStatistics) {
+  TestModel model = WithInput({1, 2, 3, 3});
+  for (const char* name : {"mean", "variance", "scale", "bias"}) model.AddInput(name, {2});
+  model.AddOp({"batch_norm",
+               {{"X", {"x"}}, {"Mean", {"mean"}}, {"Variance", {"variance"}}, {"Scale", {"scale"}}, {"Bias", {"bias"}}},
+               {{"MeanOut", {"mean"}},
+                {"VarianceOut", {"variance"}},
+                {"SavedMean", {"sm"}},
+                {"SavedVariance", {"sv"}},
+                {"Y", {"y"}}},
+               {{"epsilon", 1e-3F}}});
+  model.AddOp({"elementwise_add", {{"X", {"mean"}}, {"Y", {"variance"}}}, {{"Out", {"s"}}}, {}});
+  model.AddOutput("y");
+  model.AddOutput("s");
+  const Program program = ImportBytes(model.Bytes());
+  EXPECT_EQ(program.main().outputs, (Names{"y", "s"}));
+  EXPECT_EQ(FindOp(program, "add").Input("x"), Names{"mean"});
+  EXPECT_NEAR(FindOp(program, "batch_norm").GetAttr<double>("epsilon"), 1e-3, 1e-9);
+  // What training alone computes may not be read.
+  model.AddOp({"relu", {{"X", {"sm"}}}, {{"Out", {"r"}}}, {}});
+  const Error error = ErrorOf([&] { ImportBytes(model.Bytes()); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_NE(error.message().find("'sm'"), std::string::npos) << error.message();
+}
+
+TEST(PaddleConvert, ShapesComeFromAttributesTensorsOrLists) {
+  TestModel model = WithInput({2, 6});
+  Program program = ImportOp(
+      model, {"reshape2", {{"X", {"x"}}}, {{"XShape", {"s"}}, {"Out", {"y"}}}, {{"shape", std::vector<int>{3, -1}}}},
+      "y");
+  EXPECT_EQ(FindOp(program, "reshape").GetAttr<IntArray>("shape"), IntArray({3, -1}));
+  EXPECT_EQ(program.main().outputs, Names{"y"});
+
+  model.AddInput("n", {2}, 3);
+  program = ImportOp(
+      model, {"reshape2", {{"X", {"x"}}, {"Shape", {"n"}}}, {{"Out", {"y"}}}, {{"shape", std::vector<int>{-1}}}}, "y");
+  EXPECT_EQ(FindOp(program, "reshape").Input("shape"), Names{"n"});
+
+  model.AddInput("a", {1}, 2);
+  model.AddOp(
+      {"fill_constant", {}, {{"Out", {"four"}}}, {{"shape", std::vector<int64_t>{1}}, {"value", 4.0F}, {"dtype", 2}}});
+  const TestOp listed{"reshape2",
+                      {{"X", {"x"}}, {"ShapeTensor", {"four", "a"}}},
+                      {{"Out", {"y"}}},
+                      {{"shape", std::vector<int>{-1, -1}}}};
+  program = ImportOp(model, listed, "y");
+  EXPECT_EQ(FindOp(program, "reshape").Input("shape"), FindOp(program, "concat").Output("out"));
+
+  model.AddOp({"fill_constant",
+               {},
+               {{"Out", {"three"}}},
+               {{"shape", std::vector<int64_t>{1}}, {"value", 0.0F}, {"str_value", std::string("3")}, {"dtype", 3}}});
+  const TestOp constant{"reshape2", {{"X", {"x"}}, {"ShapeTensor", {"four", "three"}}}, {{"Out", {"y"}}}, {}};
+  program = ImportOp(model, constant, "y");
+  EXPECT_EQ(FindOp(program, "reshape").GetAttr<IntArray>("shape"), IntArray({4, 3}));
+  EXPECT_TRUE(program.weights.empty());  // constants that became attributes are gone
+}
+
+TEST(PaddleConvert, SliceDropsAxes) {
+  const TestOp slice{"slice",
+                     {{"Input", {"x"}}},
+                     {{"Out", {"y"}}},
+                     {{"axes", std::vector<int>{0, 1}},
+                      {"starts", std::vector<int>{1, 0}},
+                      {"ends", std::vector<int>{2, 2147483647}},
+                      {"decrease_axis", std::vector<int>{0}}}};
+  const Program program = ImportOp(WithInput({3, 5}), slice, "y");
+  EXPECT_EQ(Types(program), (Names{"slice", "squeeze"}));
+  EXPECT_EQ(ResultMeta(program.Clone()).DebugString(), "f32[5]");
+}
+
+TEST(PaddleConvert, SplitsWithoutKnownSizes) {
+  TestModel model = WithInput({-1, 4});
+  model.AddOp({"split", {{"X", {"x"}}}, {{"Out", {"a", "b"}}}, {{"axis", 0}, {"num", 2}}});
+  model.AddOutput("a");
+  model.AddOutput("b");
+  const Program program = ImportBytes(model.Bytes());
+  EXPECT_EQ(FindOp(program, "split").Output("out").size(), 2U);
+  EXPECT_TRUE(FindOp(program, "split").HasInput("sections"));
+  EXPECT_EQ(ResultMeta(program.Clone()).DebugString(), "f32[floor(x_0/2),4]");
+}
+
+TEST(PaddleConvert, FilledTensorsAreConstantsWhenSmall) {
+  const auto fill = [](std::vector<int64_t> shape, const std::string& text, int dtype) {
+    TestModel model = WithInput({1});
+    model.AddOp({"fill_constant",
+                 {},
+                 {{"Out", {"c"}}},
+                 {{"shape", std::move(shape)}, {"value", 1.0F}, {"str_value", text}, {"dtype", dtype}}});
+    model.AddOutput("x");
+    model.AddOutput("c");
+    return ImportBytes(model.Bytes());
+  };
+  EXPECT_EQ(fill({2}, "9223372036854775807", 3).weights.at("c").data<int64_t>()[1], INT64_MAX);
+  EXPECT_EQ(fill({}, "inf", 5).weights.at("c").data<float>()[0], std::numeric_limits<float>::infinity());
+  const Program big = fill({100, 100}, "0.5", 5);
+  EXPECT_TRUE(big.weights.empty());
+  EXPECT_EQ(FindOp(big, "full").GetAttr<IntArray>("shape"), IntArray({100, 100}));
+  EXPECT_EQ(ErrorOf([&] { fill({1}, "many", 5); }).code(), ErrorCode::kCorrupt);
+}
+
+TEST(PaddleConvert, FullReductionsOfOldFilesHaveOneDimension) {
+  TestModel model = WithInput({2, 3});
+  const TestOp reduce{"reduce_sum",
+                      {{"X", {"x"}}},
+                      {{"Out", {"y"}}},
+                      {{"dim", std::vector<int>{0}}, {"reduce_all", true}, {"keep_dim", false}}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, reduce, "y")).DebugString(), "f32[]");
+  model.AddVar("y", {1});
+  EXPECT_EQ(ResultMeta(ImportOp(model, reduce, "y")).DebugString(), "f32[1]");
+}
+
+TEST(PaddleConvert, HardSwishWithOtherNumbersIsTakenApart) {
+  EXPECT_EQ(Types(ImportOp(WithInput({2}), {"hard_swish", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"offset", 3.0F}}}, "y")),
+            Names{"hardswish"});
+  EXPECT_EQ(Types(ImportOp(WithInput({2}), {"hard_swish", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"offset", 2.0F}}}, "y")),
+            (Names{"scale", "clip", "multiply", "scale"}));
+}
+
+TEST(PaddleConvert, AttributesMayBeVariables) {
+  TestModel model = WithInput({2, 3});
+  model.AddOp(
+      {"fill_constant", {}, {{"Out", {"axis"}}}, {{"shape", std::vector<int64_t>{1}}, {"value", 1.0F}, {"dtype", 2}}});
+  const TestOp concat{"concat", {{"X", {"x", "x"}}}, {{"Out", {"y"}}}, {{"axis", TestVarRef{"axis"}}}};
+  EXPECT_EQ(FindOp(ImportOp(model, concat, "y"), "concat").GetAttr<int64_t>("axis"), 1);
+}
+
+TEST(PaddleConvert, PaddingsGoToTheirAxes) {
+  const TestOp pad3d{"pad3d",
+                     {{"X", {"x"}}},
+                     {{"Out", {"y"}}},
+                     {{"paddings", std::vector<int>{1, 2, 3, 4, 5, 6}},
+                      {"mode", std::string("replicate")},
+                      {"data_format", std::string("NCDHW")}}};
+  const Program program = ImportOp(WithInput({1, 1, 4, 5, 6}), pad3d, "y");
+  EXPECT_EQ(FindOp(program, "pad").GetAttr<IntArray>("paddings"), IntArray({0, 0, 5, 3, 1, 0, 0, 6, 4, 2}));
+  EXPECT_EQ(FindOp(program, "pad").GetAttr<std::string>("mode"), "edge");
+  const TestOp pad2d{
+      "pad2d", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"paddings", std::vector<int>{1, 2, 3, 4}}, {"pad_value", 0.5F}}};
+  const Program image = ImportOp(WithInput({1, 1, 4, 5}), pad2d, "y");
+  EXPECT_EQ(FindOp(image, "pad").GetAttr<IntArray>("paddings"), IntArray({0, 0, 1, 3, 0, 0, 2, 4}));
+}
+
+TEST(PaddleConvert, WrongAttributesNameThemselves) {
+  const Error error = ErrorOf([&] {
+    ImportOp(WithInput({2}), {"scale", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"bias_after_scale", std::string("yes")}}},
+             "y");
+  });
+  EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
+  EXPECT_NE(std::string(error.what()).find("bias_after_scale"), std::string::npos) << error.what();
+  EXPECT_NE(std::string(error.what()).find("operator 'scale' named 'y'"), std::string::npos) << error.what();
+}
+
+}  // namespace
+}  // namespace wherry::paddle

@@ -1,0 +1,216 @@
+#include "importers/paddle/converter.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/strings.h"
+
+namespace wherry::paddle {
+
+const ForeignOp::Slot* OpContext::InputSlot(Param param) const {
+  if (!pir()) return param.name == nullptr ? nullptr : op().FindInput(param.name);
+  if (param.position < 0 || static_cast<size_t>(param.position) >= op().inputs.size()) return nullptr;
+  return &op().inputs[static_cast<size_t>(param.position)];
+}
+
+std::vector<std::string> OpContext::InputList(Param param) const {
+  const ForeignOp::Slot* slot = InputSlot(param);
+  if (slot == nullptr) return {};
+  std::vector<std::string> values = slot->values;
+  std::erase(values, "");
+  return values;
+}
+
+std::string OpContext::OptionalInput(Param param) const {
+  const std::vector<std::string> values = InputList(param);
+  if (values.size() > 1)
+    Corrupt("input ", pir() ? StrCat(param.position) : Quote(param.name), " has ", values.size(),
+            " tensors, expected one");
+  return values.empty() ? "" : values[0];
+}
+
+std::string OpContext::Input(Param param) const {
+  std::string value = OptionalInput(param);
+  if (value.empty()) Corrupt("input ", pir() ? StrCat(param.position) : Quote(param.name), " is missing");
+  return value;
+}
+
+std::optional<size_t> OpContext::OutputPosition(Param param) const {
+  const auto& slots = op().outputs;
+  if (pir()) {
+    if (param.position < 0 || static_cast<size_t>(param.position) >= slots.size()) return std::nullopt;
+    return static_cast<size_t>(param.position);
+  }
+  const auto slot = std::find_if(slots.begin(), slots.end(),
+                                 [&](const auto& s) { return param.name != nullptr && s.name == param.name; });
+  if (slot == slots.end()) return std::nullopt;
+  return static_cast<size_t>(slot - slots.begin());
+}
+
+void OpContext::Result(Param param, const std::string& value, size_t k) {
+  if (const auto position = OutputPosition(param)) Bind(*position, value, k);
+}
+
+size_t OpContext::ResultCount(Param param) const {
+  const auto position = OutputPosition(param);
+  return position ? op().outputs[*position].values.size() : 0;
+}
+
+std::optional<int> OpContext::DeclaredRank(Param param) const {
+  const auto position = OutputPosition(param);
+  if (!position || op().outputs[*position].values.empty() || declared_rank == nullptr) return std::nullopt;
+  return (*declared_rank)(op().outputs[*position].values[0]);
+}
+
+Ints OpContext::FromList(const std::vector<std::string>& values) {
+  Ints ints;
+  std::vector<int64_t> known;
+  for (const std::string& value : values) {
+    const auto one = ConstantInts(value);
+    if (!one || one->size() != 1) break;
+    known.push_back((*one)[0]);
+  }
+  if (known.size() == values.size()) {
+    ints.values = std::move(known);
+    return ints;
+  }
+  std::vector<std::string> parts;
+  for (const std::string& value : values) parts.push_back(Cast(Reshaped(value, {1}), DataType::kInt64));
+  ints.tensor = parts.size() == 1 ? parts[0] : Emit("concat", {{"x", parts}}, {{"axis", int64_t{0}}});
+  return ints;
+}
+
+std::optional<Ints> OpContext::OptionalInts(Param tensor, Param list, const std::string& attr) {
+  if (const auto values = InputList(list); !values.empty()) return FromList(values);
+  if (const auto values = InputList(tensor); values.size() > 1) {
+    return FromList(values);
+  } else if (!values.empty()) {
+    Ints ints;
+    ints.values = ConstantInts(values[0]);
+    if (!ints.values) {
+      ints.tensor = values[0];
+      const MetaTensor& meta = Meta(values[0]);
+      if (meta.rank_known && meta.rank() == 0) ints.tensor = Reshaped(values[0], {1});
+    }
+    return ints;
+  }
+  // An attribute that is a variable.
+  if (const ForeignOp::Slot* slot = attr.empty() || pir() ? nullptr : op().FindInput(attr);
+      slot != nullptr && !slot->values.empty()) {
+    return FromList(slot->values);
+  }
+  if (attr.empty() || !HasAttr(attr)) return std::nullopt;
+  Ints ints;
+  ints.values = Attr<std::vector<int64_t>>(attr);
+  return ints;
+}
+
+Ints OpContext::IntsOf(Param tensor, Param list, const std::string& attr) {
+  auto ints = OptionalInts(tensor, list, attr);
+  if (!ints) Corrupt("neither input ", tensor.name == nullptr ? "" : tensor.name, " nor attribute ", attr, " is given");
+  return std::move(*ints);
+}
+
+std::vector<int64_t> OpContext::KnownInts(Param tensor, Param list, const std::string& attr) {
+  const Ints ints = IntsOf(tensor, list, attr);
+  if (!ints.values) Unsupported(attr, " is a tensor that is not constant");
+  return *ints.values;
+}
+
+int64_t OpContext::KnownInt(Param tensor, const std::string& attr, int64_t fallback) {
+  const auto ints = OptionalInts(tensor, {nullptr}, attr);
+  if (!ints) return fallback;
+  if (!ints->values) Unsupported(attr, " is a tensor that is not constant");
+  if (ints->values->size() != 1) Corrupt(attr, " has ", ints->values->size(), " values, expected one");
+  return (*ints->values)[0];
+}
+
+Number OpContext::NumberOf(Param tensor, const std::string& attr, const Scalar& fallback) {
+  Number number;
+  std::string value = OptionalInput(tensor);
+  if (value.empty() && !pir() && !attr.empty()) value = OptionalInput({attr.c_str()});
+  if (!value.empty()) {
+    number.value = ConstantScalar(value);
+    if (!number.value) number.tensor = value;
+  } else {
+    number.value = attr.empty() ? fallback : Attr<Scalar>(attr, fallback);
+  }
+  return number;
+}
+
+void OpContext::Pass(const char* name, const Ints& ints, OpInputs* inputs, OpAttrs* attrs) {
+  if (ints.values) {
+    attrs->emplace_back(name, IntArray(*ints.values));
+  } else {
+    inputs->emplace_back(name, std::vector<std::string>{ints.tensor});
+  }
+}
+
+void OpContext::Pass(const char* name, const Number& number, OpInputs* inputs, OpAttrs* attrs) {
+  if (number.value) {
+    attrs->emplace_back(name, *number.value);
+  } else {
+    inputs->emplace_back(name, std::vector<std::string>{number.tensor});
+  }
+}
+
+std::string OpContext::TensorOf(const Ints& ints) {
+  if (ints.values) return ConvertContext::ConstantInts(*ints.values);
+  return Cast(ints.tensor, DataType::kInt64);
+}
+
+std::string OpContext::TensorOf(const Number& number, DataType dtype) {
+  if (number.value) return ConstantScalar(*number.value, dtype);
+  return Cast(Reshaped(number.tensor, {}), dtype);
+}
+
+std::string OpContext::Scaled(const std::string& x, double scale, double bias) {
+  return Emit("scale", {{"x", {x}}}, {{"scale", Scalar(scale)}, {"bias", Scalar(bias)}});
+}
+
+std::string OpContext::Reshaped(const std::string& x, std::vector<int64_t> shape) {
+  const MetaTensor& meta = Meta(x);
+  if (meta.rank_known && meta.dims == std::vector<Dim>(shape.begin(), shape.end())) return x;
+  return Emit("reshape", {{"x", {x}}}, {{"shape", IntArray(std::move(shape))}});
+}
+
+std::string OpContext::Transposed(const std::string& x, std::vector<int64_t> perm) {
+  return Emit("transpose", {{"x", {x}}}, {{"perm", std::move(perm)}});
+}
+
+std::string OpContext::Cast(const std::string& x, DataType dtype) {
+  if (TypeOf(x) == dtype) return x;
+  return Emit("cast", {{"x", {x}}}, {{"dtype", dtype}});
+}
+
+bool OpContext::ChannelsLast() const {
+  for (const char* name : {"data_format", "data_layout"}) {
+    if (!HasAttr(name)) continue;
+    const auto format = Attr<std::string>(name);
+    if (format == "NHWC" || format == "NLC" || format == "NDHWC") return true;
+    if (format == "NCHW" || format == "NCL" || format == "NCDHW" || format == "NC" || format == "AnyLayout")
+      return false;
+    Unsupported("attribute ", name, " is ", Quote(format));
+  }
+  return false;
+}
+
+std::string OpContext::ToChannelsFirst(const std::string& x) {
+  const int rank = Rank(x);
+  if (rank < 3) return x;
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::rotate(perm.begin() + 1, perm.end() - 1, perm.end());
+  return Transposed(x, std::move(perm));
+}
+
+std::string OpContext::ToChannelsLast(const std::string& x) {
+  const int rank = Rank(x);
+  if (rank < 3) return x;
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::rotate(perm.begin() + 1, perm.begin() + 2, perm.end());
+  return Transposed(x, std::move(perm));
+}
+
+}  // namespace wherry::paddle

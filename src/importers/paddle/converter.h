@@ -1,0 +1,111 @@
+// What the converters of Paddle's operators work with. A converter serves a ProgramDesc operator, a PIR operator, or
+// both where they mean the same:
+//
+//   void ConvertRelu6(OpContext& c) { c.Result("Out", c.Emit("relu6", {{"x", {c.Input({"X", 0})}}})); }
+//   REGISTER_CONVERTER(paddle, relu6, &Convert<ConvertRelu6>);
+//   REGISTER_CONVERTER(pir, relu6, &Convert<ConvertRelu6>);
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "importer/convert_context.h"
+#include "importer/importer.h"
+
+namespace wherry::paddle {
+
+// Where an operator has a tensor: the parameter's name in a ProgramDesc, the operand's or result's position in PIR. -1
+// or null: not there in that format.
+struct Param {
+  const char* name;
+  int position = -1;
+};
+
+// A list of integers, or one number, that is known now or comes from a tensor.
+struct Ints {
+  std::optional<std::vector<int64_t>> values;
+  std::string tensor;  // i64 or i32, if not known
+};
+struct Number {
+  std::optional<Scalar> value;
+  std::string tensor;
+};
+
+class OpContext : public ConvertContext {
+ public:
+  using ConvertContext::ConvertContext;
+  using ConvertContext::Input;
+  using ConvertContext::OptionalInput;
+
+  bool pir() const { return op().format == "pir"; }
+
+  // The one value of a parameter. Absent: Error(kCorrupt), or empty.
+  std::string Input(Param param) const;
+  std::string OptionalInput(Param param) const;
+  // All values of a parameter (of a PIR vector).
+  std::vector<std::string> InputList(Param param) const;
+  bool HasInput(Param param) const { return !InputList(param).empty(); }
+
+  // Binds a result; nothing happens when the operator does not have it.
+  void Result(Param param, const std::string& value, size_t k = 0);
+  size_t ResultCount(Param param) const;
+  // Adds an op and binds it to the result "Out", the first in PIR.
+  void EmitResult(const std::string& type, const OpInputs& inputs, const OpAttrs& attrs = {}) {
+    Result({"Out", 0}, Emit(type, inputs, attrs));
+  }
+  // The rank that the file declares for a result; nullopt if it does not.
+  std::optional<int> DeclaredRank(Param param) const;
+
+  // A list given as one-element tensors (`list`), as a tensor, or as an attribute; the first that is there. In PIR, the
+  // operand, which may be a vector, or the attribute. Absent: nullopt.
+  std::optional<Ints> OptionalInts(Param tensor, Param list, const std::string& attr);
+  Ints IntsOf(Param tensor, Param list, const std::string& attr);
+  // Must be known now, else Unsupported().
+  std::vector<int64_t> KnownInts(Param tensor, Param list, const std::string& attr);
+  int64_t KnownInt(Param tensor, const std::string& attr, int64_t fallback);
+  // A number given as a tensor or as an attribute; or `fallback`.
+  Number NumberOf(Param tensor, const std::string& attr, const Scalar& fallback);
+  // Adds it as an op's IntArray or Scalar argument: an attribute if it is known, else the tensor.
+  static void Pass(const char* name, const Ints& ints, OpInputs* inputs, OpAttrs* attrs);
+  static void Pass(const char* name, const Number& number, OpInputs* inputs, OpAttrs* attrs);
+  // As a tensor in any case: of one dimension, i64; a number of rank 0 and type `dtype`.
+  std::string TensorOf(const Ints& ints);
+  std::string TensorOf(const Number& number, DataType dtype);
+
+  // Short forms for values that converters build from several operators.
+  std::string Unary(const std::string& type, const std::string& x) { return Emit(type, {{"x", {x}}}); }
+  std::string Binary(const std::string& type, const std::string& x, const std::string& y) {
+    return Emit(type, {{"x", {x}}, {"y", {y}}});
+  }
+  // `value` in the type of `x`, rank 0.
+  std::string Like(const std::string& x, double value) { return ConstantScalar(Scalar(value), TypeOf(x)); }
+  std::string Scaled(const std::string& x, double scale, double bias = 0.0);
+  std::string Reshaped(const std::string& x, std::vector<int64_t> shape);
+  std::string Transposed(const std::string& x, std::vector<int64_t> perm);
+  std::string Cast(const std::string& x, DataType dtype);
+
+  // Whether the attribute data_format (or data_layout) puts channels last; Unsupported() if it is neither form.
+  bool ChannelsLast() const;
+  // Channels moved from the last axis to axis 1, and back.
+  std::string ToChannelsFirst(const std::string& x);
+  std::string ToChannelsLast(const std::string& x);
+
+  // What the file says about the rank of a result, by its name there; set by the importers.
+  using RankLookup = std::function<std::optional<int>(const std::string& name)>;
+  const RankLookup* declared_rank = nullptr;
+
+ private:
+  const ForeignOp::Slot* InputSlot(Param param) const;
+  std::optional<size_t> OutputPosition(Param param) const;
+  Ints FromList(const std::vector<std::string>& values);
+};
+
+// The form that REGISTER_CONVERTER takes.
+template <void (*Fn)(OpContext&)>
+void Convert(void* context) {
+  Fn(*static_cast<OpContext*>(context));
+}
+
+}  // namespace wherry::paddle

@@ -1,0 +1,99 @@
+// The importer of ProgramDesc models: .pdmodel or __model__, with parameters in one file or in one each.
+#include <set>
+
+#include "base/check.h"
+#include "base/strings.h"
+#include "importer/describe_bytes.h"
+#include "importer/importer.h"
+#include "importers/paddle/block_importer.h"
+#include "importers/paddle/param_stream.h"
+#include "importers/paddle/program_desc.h"
+
+namespace wherry::paddle {
+
+namespace {
+
+// Variables that operators read, in any block.
+std::set<std::string> UsedVariables(const ProgramDesc& program) {
+  std::set<std::string> used;
+  for (const BlockDesc& block : program.blocks) {
+    for (const OperatorDesc& desc : block.ops) {
+      for (const ForeignOp::Slot& slot : desc.op.inputs) used.insert(slot.values.begin(), slot.values.end());
+    }
+  }
+  return used;
+}
+
+ParamInfo InfoOf(const VarDesc& var) {
+  return ParamInfo{var.name, var.dtype.value_or(DataType::kUndefined), var.dtype.has_value(), var.dims};
+}
+
+void LoadParams(const ModelSource& source, ProgramState* state) {
+  std::vector<ParamInfo> params;
+  for (const auto& [name, var] : state->program.blocks[0].vars) {
+    if (var.IsParameter()) params.push_back(InfoOf(var));
+  }
+  const auto add = [state](const ParamInfo& param, DenseTensor tensor) {
+    state->params[param.name] = state->builder.AddWeight(param.name, std::move(tensor));
+  };
+  if (source.params_given || !source.params.data.empty()) {
+    std::vector<DenseTensor> tensors = ReadCombinedParams(source.params, &params);
+    for (size_t i = 0; i < params.size(); ++i) add(params[i], std::move(tensors[i]));
+    return;
+  }
+  const std::set<std::string> used = UsedVariables(state->program);
+  std::erase_if(params, [&](const ParamInfo& param) { return used.count(param.name) == 0; });
+  if (params.empty()) return;
+  if (!source.separate_params) {
+    Throw(ErrorCode::kNotFound, state->model, " needs ", params.size(), " parameters (", Quote(params[0].name),
+          ", ...), but there is no file with them",
+          source.looked_for.empty() ? "" : ": looked for " + Join(source.looked_for, ", ") + " beside it");
+  }
+  for (const ParamInfo& param : params) {
+    FileBytes file;
+    try {
+      file = source.open(param.name);
+    } catch (Error& error) {
+      error.AddContext(
+          StrCat("loading parameter ", Quote(param.name), " from a file of its own",
+                 source.looked_for.empty() ? "" : ", as there is none of " + Join(source.looked_for, ", ")));
+      throw;
+    }
+    ParamStream stream(std::move(file));
+    add(param, stream.Next(param));
+    stream.ExpectEnd();
+  }
+}
+
+class PaddleImporter : public Importer {
+ public:
+  const char* name() const override { return "paddle"; }
+
+  int Sniff(std::span<const std::byte> data, const std::string& file_name) const override {
+    if (LooksLikePaddleProgram(data)) return 90;
+    // proto2 lets the block come after other fields; the name then decides.
+    const bool named = file_name.ends_with(".pdmodel") || file_name.ends_with("__model__");
+    const bool protobuf =
+        !data.empty() && (data[0] == std::byte{0x0a} || data[0] == std::byte{0x22} || data[0] == std::byte{0x2a});
+    return named && protobuf ? 50 : 0;
+  }
+
+  Program Import(const ModelSource& source) const override {
+    const ProgramDesc program = ParseProgramDesc(source.model);
+    ProgramState state{program, Quote(source.model.name, 1000) + " (a Paddle program)", {}, {}, {}, {}};
+    state.block_used.assign(program.blocks.size(), false);
+    LoadParams(source, &state);
+    BlockImporter main(&state, 0, &state.builder.main(), nullptr);
+    main.AddFeeds();
+    main.ImportOps();
+    state.converter.unsupported().ThrowIfAny(state.model);
+    main.SetFetches();
+    return state.builder.Finish();
+  }
+};
+
+}  // namespace
+
+}  // namespace wherry::paddle
+
+REGISTER_IMPORTER(paddle, wherry::paddle::PaddleImporter);
