@@ -193,6 +193,8 @@ Node* SSAGraph::NewStmt(const std::string& type, Binding inputs, Binding outputs
   for (const auto& [param, nodes] : inputs) desc.SetInput(param, names(nodes));
   for (const auto& [param, nodes] : outputs) desc.SetOutput(param, names(nodes));
   for (auto& [name, value] : attrs) desc.SetAttribute(name, std::move(value));
+  // The schema counts blocks; which they are is in `blocks`.
+  desc.SetBlocks(std::vector<int>(blocks.size(), 0));
   ValidateOpDesc(schema, &desc);
   for (const auto& [param, nodes] : outputs) {
     for (const Node* node : nodes) {
