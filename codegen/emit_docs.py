@@ -1,5 +1,7 @@
 """docs/reference/ops: one Markdown page per operator, and an index."""
 
+import re
+
 from emit_api import inplace_arg, parameters, return_type
 from model import Arg, ImportRule, Op
 from output import wrap
@@ -16,7 +18,9 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return _row(*head) + "|" + "---|" * len(head) + "\n" + "".join(_row(*row) for row in rows)
 
 
-def _default(arg: Arg) -> str:
+def _default(op: Op, arg: Arg) -> str:
+    if op.is_pass_only(arg):
+        return "set by passes only"
     if arg.default is None:
         return "absent" if arg.is_optional else ""
     if arg.is_tensor:
@@ -78,7 +82,7 @@ def emit_page(op: Op) -> str:
     parts = [f"# {op.name}\n\n{op.doc}\n\n"]
     if op.has_api:
         parts.append(_signature(op))
-    rows = [[f"`{arg.name}`", f"`{arg.type.name}`", _default(arg)] for arg in op.args]
+    rows = [[f"`{arg.name}`", f"`{arg.type.name}`", _default(op, arg)] for arg in op.args]
     parts.append(_table(["argument", "type", "default"], rows) + "\n")
     outputs = []
     for output in op.outputs:
@@ -93,5 +97,6 @@ def emit_page(op: Op) -> str:
 
 
 def emit_index(ops: list[Op]) -> str:
-    rows = [[f"[{op.name}]({op.name}.md)", op.doc.split(". ")[0].rstrip(".") + "."] for op in ops]
+    # A sentence ends where the next begins with a capital letter: "start, start + step, ... up to" is one.
+    rows = [[f"[{op.name}]({op.name}.md)", re.split(r"(?<=\.) (?=[A-Z])", op.doc)[0]] for op in ops]
     return f"# Operators\n\n{len(ops)} operators, each from its entry in `ops/`.\n\n" + _table(["operator", ""], rows)

@@ -10,37 +10,38 @@ namespace wherry::eager {
 
 OpCall::OpCall(const OpSchema& schema) : schema_(schema) { args_.reserve(schema.args.size()); }
 
-std::string OpCall::Argument() const {
+// For messages; built only when there is one.
+std::string OpCall::Argument(size_t i) const { return StrCat(schema_.name, ": argument '", schema_.args[i].name, "'"); }
+
+CallArg& OpCall::Next() {
   WHERRY_CHECK(args_.size() < schema_.args.size(), schema_.name, " is given more than its arguments");
-  return StrCat(schema_.name, ": argument '", schema_.args[args_.size()].name, "'");
+  return args_.emplace_back();
 }
 
 void OpCall::EmplaceBackInput(const Tensor& tensor) {
-  const std::string argument = Argument();
-  const bool optional = schema_.args[args_.size()].kind == ArgKind::kOptionalTensor;
-  WHERRY_ENFORCE(optional || tensor.defined(), kInvalidArgument, argument,
-                 " is an undefined Tensor; expected one with data");
-  CallArg& arg = args_.emplace_back();
-  if (!tensor.defined()) return;
-  WHERRY_ENFORCE(tensor.impl()->has_data(), kInvalidArgument, argument, " has a shape, ", tensor.shape().DebugString(),
-                 ", but no data");
+  const size_t i = args_.size();
+  CallArg& arg = Next();
+  if (!tensor.defined()) {
+    WHERRY_ENFORCE(schema_.args[i].kind == ArgKind::kOptionalTensor, kInvalidArgument, Argument(i),
+                   " is an undefined Tensor; expected one with data");
+    return;
+  }
+  WHERRY_ENFORCE(tensor.impl()->has_data(), kInvalidArgument, Argument(i), " has a shape, ",
+                 tensor.shape().DebugString(), ", but no data");
   arg.tensors.push_back(tensor.impl().get());
 }
 
 void OpCall::EmplaceBackInput(const std::vector<Tensor>& tensors) {
-  const std::string argument = Argument();
-  CallArg& arg = args_.emplace_back();
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    WHERRY_ENFORCE(tensors[i].defined() && tensors[i].impl()->has_data(), kInvalidArgument, argument, ": tensor ", i,
+  const size_t i = args_.size();
+  CallArg& arg = Next();
+  for (size_t j = 0; j < tensors.size(); ++j) {
+    WHERRY_ENFORCE(tensors[j].defined() && tensors[j].impl()->has_data(), kInvalidArgument, Argument(i), ": tensor ", j,
                    " of ", tensors.size(), " is undefined or has no data");
-    arg.tensors.push_back(tensors[i].impl().get());
+    arg.tensors.push_back(tensors[j].impl().get());
   }
 }
 
-void OpCall::Add(Attribute attribute) {
-  Argument();
-  args_.emplace_back().attribute = std::move(attribute);
-}
+void OpCall::Add(Attribute attribute) { Next().attribute = std::move(attribute); }
 
 void OpCall::Run() { Invoke(InvokeOptions()); }
 

@@ -58,7 +58,8 @@ class OpCall {
  private:
   void Add(Attribute attribute);
   void Invoke(const InvokeOptions& options);
-  std::string Argument() const;  // the next one, for messages
+  CallArg& Next();
+  std::string Argument(size_t i) const;
 
   const OpSchema& schema_;
   std::vector<CallArg> args_;
