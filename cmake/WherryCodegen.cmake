@@ -6,7 +6,7 @@
 set(WHERRY_GEN_DIR "${PROJECT_BINARY_DIR}/gen")
 file(MAKE_DIRECTORY "${WHERRY_GEN_DIR}/wherry")
 
-# The distribution's own Python: the generators use its yaml, jinja2 and jsonschema packages.
+# The distribution's own Python: the generators use its yaml and jsonschema packages.
 find_program(WHERRY_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(WHERRY_PYTHON NAMES python3 REQUIRED)
 

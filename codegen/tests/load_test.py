@@ -1,6 +1,8 @@
 """What the loader reads and what it refuses: the message names the file, the line and what was expected."""
 
+import json
 import pathlib
+import re
 import sys
 import tempfile
 import textwrap
@@ -64,6 +66,25 @@ class SourceDocumentTest(unittest.TestCase):
             path = OPS / f"{entry['api']}.yaml"
             own = Document(path.name, path.read_text(encoding="utf-8")).data[0]
             self.assertEqual({key: own[key] for key in entry}, entry)
+
+
+class DocumentationTest(unittest.TestCase):
+    """What docs/op_entries.md shows."""
+
+    def test_its_examples_load(self):
+        text = (OPS.parent / "docs" / "op_entries.md").read_text(encoding="utf-8")
+        entry, rules = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+        self.assertEqual(load(entry, file="full_like.yaml")[1], [])
+        leaky_relu = RELU.replace("relu", "leaky_relu").replace("Tensor& x)", "Tensor& x, float negative_slope = 0.01)")
+        ops, errors = load(leaky_relu + rules, file="leaky_relu.yaml")
+        self.assertEqual(errors, [])
+        self.assertEqual([rule.type for rule in ops[0].imports], ["leaky_relu", "leaky_relu", "LeakyRelu"])
+
+    def test_it_names_every_key(self):
+        text = (OPS.parent / "docs" / "op_entries.md").read_text(encoding="utf-8")
+        schema = json.loads((OPS / "schema.json").read_text(encoding="utf-8"))
+        keys = set(schema["$defs"]["op"]["properties"])
+        self.assertEqual({key for key in keys if f"`{key}" not in text}, set())
 
 
 class LoadTest(unittest.TestCase):
