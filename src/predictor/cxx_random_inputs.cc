@@ -1,0 +1,76 @@
+// Inputs for a model when the user gives none.
+#include <algorithm>
+#include <random>
+
+#include "base/check.h"
+#include "predictor/cxx_load.h"
+#include "predictor/random_inputs.h"
+#include "wherry/program.h"
+
+namespace wherry {
+
+namespace {
+
+// A dimension that the model leaves open: the batch is 1; an image is large enough for five halvings.
+constexpr int64_t kOpenImageDim = 64;
+constexpr int64_t kOpenDim = 16;
+
+Shape ShapeFor(const std::string& name, const MetaTensor& type, const std::map<std::string, Shape>& shapes) {
+  const auto given = shapes.find(name);
+  if (given != shapes.end()) return given->second;
+  WHERRY_ENFORCE(type.rank_known, kInvalidArgument, "input '", name, "' has no declared rank: give its shape");
+  Shape shape;
+  for (int i = 0; i < type.rank(); ++i) {
+    const Dim& dim = type.dims[static_cast<size_t>(i)];
+    shape.push_back(dim.known() ? dim.value() : i == 0 ? 1 : type.rank() == 4 && i >= 2 ? kOpenImageDim : kOpenDim);
+  }
+  return shape;
+}
+
+template <typename T, typename Draw>
+void Fill(Tensor* tensor, Draw draw) {
+  T* data = tensor->mutable_data<T>();
+  const int64_t count = tensor->numel();
+  for (int64_t i = 0; i < count; ++i) data[i] = static_cast<T>(draw());
+}
+
+}  // namespace
+
+Tensor RandomTensor(DataType dtype, const Shape& shape, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<float> real(-1.0F, 1.0F);
+  const auto draw_real = [&] { return real(random); };
+  // Small enough to be an index or a token of any vocabulary.
+  const auto draw_integer = [&] { return static_cast<int>(random() % 2); };
+  Tensor tensor;
+  tensor.Resize(shape);
+  switch (dtype) {
+    case DataType::kFloat: Fill<float>(&tensor, draw_real); break;
+    case DataType::kFP64: Fill<double>(&tensor, draw_real); break;
+    case DataType::kFP16: Fill<Float16>(&tensor, draw_real); break;
+    case DataType::kBF16: Fill<BFloat16>(&tensor, draw_real); break;
+    case DataType::kInt64: Fill<int64_t>(&tensor, draw_integer); break;
+    case DataType::kInt32: Fill<int32_t>(&tensor, draw_integer); break;
+    case DataType::kInt16: Fill<int16_t>(&tensor, draw_integer); break;
+    case DataType::kInt8: Fill<int8_t>(&tensor, draw_integer); break;
+    case DataType::kUInt8: Fill<uint8_t>(&tensor, draw_integer); break;
+    case DataType::kBool: Fill<bool>(&tensor, draw_integer); break;
+    default: Throw(ErrorCode::kUnsupported, "no random data of type ", ToString(dtype), ": give the input");
+  }
+  return tensor;
+}
+
+std::map<std::string, Tensor> RandomInputs(const CxxConfig& config, const std::map<std::string, Shape>& shapes, uint64_t seed) {
+  const Program program = ImportFromConfig(config);
+  std::map<std::string, Tensor> inputs;
+  for (const std::string& name : program.main().inputs) {
+    const MetaTensor& type = program.main().values.at(name);
+    inputs[name] = RandomTensor(type.dtype, ShapeFor(name, type, shapes), seed++);
+  }
+  for (const auto& [name, shape] : shapes) {
+    WHERRY_ENFORCE(inputs.count(name) != 0, kNotFound, "a shape is given for '", name, "', which is no input of the model");
+  }
+  return inputs;
+}
+
+}  // namespace wherry
