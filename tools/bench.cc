@@ -1,0 +1,144 @@
+// wherry bench: latency percentiles, load time, memory; per op on request.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "model_options.h"
+
+namespace wherry::tools {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+struct BenchOptions : ModelOptions {
+  std::vector<std::string> models;
+  double seconds = 2;
+  bool ops = false;
+  bool json = false;
+};
+
+double Milliseconds(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double, std::milli>(to - from).count(); }
+
+double Percentile(const std::vector<double>& sorted, double fraction) {
+  return sorted[std::min(static_cast<size_t>(fraction * static_cast<double>(sorted.size())), sorted.size() - 1)];
+}
+
+double PeakMegabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+struct OpTime {
+  ProfileEvent event;
+  std::vector<double> microseconds;
+};
+
+// Median time of each step over the runs of about a quarter of the time.
+std::vector<OpTime> MeasureOps(PaddlePredictor* predictor, double seconds) {
+  std::vector<OpTime> ops;
+  predictor->SetProfiling(true);
+  const auto start = Clock::now();
+  do {
+    predictor->Run();
+    const std::vector<ProfileEvent>& events = predictor->Profile();
+    ops.resize(events.size());
+    for (size_t i = 0; i < events.size(); ++i) {
+      ops[i].event = events[i];
+      ops[i].microseconds.push_back(events[i].duration_us);
+    }
+  } while (Milliseconds(start, Clock::now()) < seconds * 250);
+  predictor->SetProfiling(false);
+  for (OpTime& op : ops) {
+    std::sort(op.microseconds.begin(), op.microseconds.end());
+    op.event.duration_us = Percentile(op.microseconds, 0.5);
+  }
+  return ops;
+}
+
+void PrintOps(std::vector<OpTime> ops) {
+  double total = 0;
+  for (const OpTime& op : ops) total += op.event.duration_us;
+  std::stable_sort(ops.begin(), ops.end(), [](const OpTime& a, const OpTime& b) { return a.event.duration_us > b.event.duration_us; });
+  std::printf("  %9s %6s %9s %7s  %-18s %-28s %s\n", "us", "%", "GFLOP/s", "GB/s", "op", "kernel", "result, shapes");
+  for (const OpTime& op : ops) {
+    const ProfileEvent& event = op.event;
+    const double us = std::max(event.duration_us, 1e-3);
+    std::printf("  %9.1f %6.1f %9.1f %7.1f  %-18s %-28s %s %s\n", event.duration_us, 100 * event.duration_us / total, event.flops / us / 1e3,
+                event.bytes / us / 1e3, event.op.c_str(), event.kernel.c_str(), event.name.c_str(), event.shapes.c_str());
+  }
+}
+
+Json Bench(const BenchOptions& options, const std::string& path) {
+  ModelOptions model = options;
+  model.model = path;
+  const auto load_start = Clock::now();
+  const auto predictor = CreatePaddlePredictor(model.Config());
+  const double load_ms = Milliseconds(load_start, Clock::now());
+  const std::map<std::string, Tensor> inputs = model.Inputs(*predictor);
+  SetInputs(predictor.get(), inputs);
+  const auto first_start = Clock::now();
+  predictor->Run();
+  const double first_ms = Milliseconds(first_start, Clock::now());
+  std::vector<double> times;
+  const auto start = Clock::now();
+  while (times.size() < 3 || Milliseconds(start, Clock::now()) < options.seconds * 1e3) {
+    const auto begin = Clock::now();
+    predictor->Run();
+    times.push_back(Milliseconds(begin, Clock::now()));
+  }
+  std::sort(times.begin(), times.end());
+  Json result{{"model", path},
+              {"load_ms", load_ms},
+              {"first_run_ms", first_ms},
+              {"runs", times.size()},
+              {"min_ms", times.front()},
+              {"p50_ms", Percentile(times, 0.5)},
+              {"p90_ms", Percentile(times, 0.9)},
+              {"p99_ms", Percentile(times, 0.99)},
+              {"activation_bytes", predictor->ActivationBytes()},
+              {"weight_bytes", predictor->WeightBytes()},
+              {"peak_rss_mb", PeakMegabytes()}};
+  if (!options.json) {
+    std::printf("%s\n  p50 %.3f ms, min %.3f, p90 %.3f, p99 %.3f (%zu runs); load %.1f ms, first run %.2f ms\n", path.c_str(), Percentile(times, 0.5),
+                times.front(), Percentile(times, 0.9), Percentile(times, 0.99), times.size(), load_ms, first_ms);
+    std::printf("  activations %.2f MB, weights %.2f MB, process peak %.1f MB\n", static_cast<double>(predictor->ActivationBytes()) / 1e6,
+                static_cast<double>(predictor->WeightBytes()) / 1e6, PeakMegabytes());
+  }
+  if (options.ops) {
+    const std::vector<OpTime> ops = MeasureOps(predictor.get(), options.seconds);
+    if (!options.json) PrintOps(ops);
+    result["ops"] = Json::array();
+    for (const OpTime& op : ops) {
+      result["ops"].push_back({{"name", op.event.name}, {"op", op.event.op}, {"kernel", op.event.kernel}, {"shapes", op.event.shapes}, {"us", op.event.duration_us}, {"flops", op.event.flops}, {"bytes", op.event.bytes}});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App* app) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* command = app->add_subcommand("bench", "Measures latency, load time and memory of models.");
+  command->add_option("MODEL", options->models, "models as for run")->required();
+  command->add_option("--params", options->params, "the parameter file, when it does not lie beside the model");
+  options->AddInputs(command);
+  options->AddRun(command);
+  command->add_option("--seconds", options->seconds, "how long each model runs")->check(CLI::Range(0.0, 3600.0));
+  command->add_flag("--ops", options->ops, "time, GFLOP/s and GB/s of each op");
+  command->add_flag("--json", options->json, "prints JSON");
+  command->callback([options] {
+    Json list = Json::array();
+    for (const std::string& model : options->models) list.push_back(Bench(*options, model));
+    if (options->json) std::printf("%s\n", list.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  });
+}
+
+}  // namespace wherry::tools

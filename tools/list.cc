@@ -1,0 +1,90 @@
+// wherry list: operators, kernels, passes, places.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "wherry/program.h"
+
+namespace wherry::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+void ListOpsTo(bool json) {
+  Json list = Json::array();
+  for (const OpInfo& op : ListOps()) {
+    if (json) {
+      list.push_back({{"name", op.name}, {"signature", op.signature}, {"aliases", op.aliases}, {"formats", op.formats}, {"doc", op.doc}});
+    } else {
+      std::printf("%-20s %s%s\n", op.name.c_str(), op.signature.c_str(), op.formats.empty() ? "" : ("  [" + Join(op.formats) + "]").c_str());
+    }
+  }
+  if (json) std::printf("%s\n", list.dump(2).c_str());
+}
+
+void ListKernelsTo(bool json) {
+  Json list = Json::array();
+  for (const KernelInfo& kernel : ListKernels()) {
+    const std::string id = kernel.provider + ":" + kernel.op + (kernel.variant.empty() ? "" : ":" + kernel.variant);
+    if (json) {
+      list.push_back({{"id", id}, {"op", kernel.op}, {"provider", kernel.provider}, {"variant", kernel.variant}, {"key", kernel.key}, {"priority", kernel.priority}});
+    } else {
+      std::printf("%-32s %-18s priority %d\n", id.c_str(), kernel.key.c_str(), kernel.priority);
+    }
+  }
+  if (json) std::printf("%s\n", list.dump(2).c_str());
+}
+
+void ListPassesTo(bool json) {
+  Json list = Json::array();
+  for (const PassInfo& pass : ListPasses()) {
+    if (json) {
+      list.push_back({{"name", pass.name}, {"kind", pass.kind}, {"targets", pass.targets}, {"kernels", pass.kernels}, {"position", pass.position}});
+    } else {
+      std::printf("%-36s %-8s targets: %s%s%s\n", pass.name.c_str(), pass.kind.c_str(), pass.targets.empty() ? "any" : Join(pass.targets).c_str(),
+                  pass.kernels.empty() ? "" : (", kernels: " + Join(pass.kernels)).c_str(),
+                  pass.position < 0 ? " (not in the default pipeline)" : "");
+    }
+  }
+  if (json) std::printf("%s\n", list.dump(2).c_str());
+}
+
+void ListPlacesTo(bool json) {
+  Json list = Json::array();
+  for (const PlaceInfo& place : ListPlaces()) {
+    if (json) {
+      list.push_back({{"provider", place.provider}, {"target", place.target}, {"available", place.available}, {"why", place.why}});
+    } else {
+      std::printf("%-10s %-8s %s\n", place.provider.c_str(), place.target.c_str(), place.available ? "available" : ("not available: " + place.why).c_str());
+    }
+  }
+  if (json) std::printf("%s\n", list.dump(2).c_str());
+}
+
+}  // namespace
+
+void AddListCommand(CLI::App* app) {
+  struct Options {
+    std::string what;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app->add_subcommand("list", "Lists what this build has.");
+  command->add_option("WHAT", options->what, "ops, kernels, passes or places")->required()->check(CLI::IsMember({"ops", "kernels", "passes", "places"}));
+  command->add_flag("--json", options->json, "prints JSON");
+  command->callback([options] {
+    if (options->what == "ops") ListOpsTo(options->json);
+    if (options->what == "kernels") ListKernelsTo(options->json);
+    if (options->what == "passes") ListPassesTo(options->json);
+    if (options->what == "places") ListPlacesTo(options->json);
+  });
+}
+
+}  // namespace wherry::tools

@@ -1,0 +1,89 @@
+#include "model_options.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "npz.h"
+#include "text.h"
+#include "wherry/program.h"
+
+namespace wherry::tools {
+
+void ModelOptions::AddModel(CLI::App* app) {
+  app->add_option("MODEL", model, "an .onnx file, a Paddle model (folder, .pdmodel or .json) or a .wry file")->required();
+  app->add_option("--params", params, "the parameter file, when it does not lie beside the model");
+}
+
+void ModelOptions::AddInputs(CLI::App* app) {
+  app->add_option("--inputs", inputs, "an .npz file with one array per input; random data without it");
+  app->add_option("--shape", shapes, "the shape of an input for random data, as x:1x3x48x320; may be repeated");
+}
+
+void ModelOptions::AddRun(CLI::App* app) {
+  app->add_option("--threads", threads, "threads that work on a run; 0: as many as affinity and quota allow")->check(CLI::Range(0, 4096));
+  app->add_option("--places", places, "valid places in order of preference, as x86:float:nchw,opencl");
+  app->add_option("--passes", passes, "exactly these passes instead of the default pipeline; none: no pass");
+  app->add_flag("--verify", verify, "check the graph after every pass");
+}
+
+CxxConfig ModelOptions::Config() const {
+  CxxConfig config;
+  config.set_model_dir(model);
+  config.set_param_file(params);
+  config.set_threads(threads);
+  config.set_verify(verify);
+  std::vector<Place> list;
+  for (const std::string& place : Split(places, ',')) list.push_back(ParsePlace(place));
+  config.set_valid_places(list);
+  config.set_passes_internal(Split(passes, ','));
+  return config;
+}
+
+std::map<std::string, Shape> ModelOptions::Shapes() const {
+  std::map<std::string, Shape> result;
+  for (const std::string& text : shapes) {
+    const size_t colon = text.rfind(':');
+    const auto fail = [&text](const std::string& why) {
+      throw Error(ErrorCode::kInvalidArgument, "--shape '" + text + "': " + why + " (expected NAME:1x3x48x320)");
+    };
+    if (colon == std::string::npos) fail("no colon");
+    Shape shape;
+    for (const std::string& item : Split(text.substr(colon + 1), 'x')) {
+      const std::optional<int64_t> dim = ParseInt(item);
+      if (!dim || *dim < 0) fail("'" + item + "' is no dimension");
+      shape.push_back(*dim);
+    }
+    result[text.substr(0, colon)] = shape;
+  }
+  return result;
+}
+
+std::map<std::string, Tensor> ModelOptions::Inputs(const PaddlePredictor& predictor) const {
+  if (inputs.empty()) return RandomInputs(Config(), Shapes());
+  const std::vector<std::string> names = predictor.GetInputNames();
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
+  std::map<std::string, Tensor> arrays = ReadNpz(inputs);
+  for (const auto& [name, tensor] : arrays) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw Error(ErrorCode::kNotFound, "'" + inputs + "' has an array '" + name + "', which is no input of the model; inputs are " + list);
+    }
+  }
+  for (const std::string& name : names) {
+    if (arrays.count(name) == 0) {
+      throw Error(ErrorCode::kNotFound, "'" + inputs + "' has no array for input '" + name + "'; inputs are " + list);
+    }
+  }
+  return arrays;
+}
+
+void SetInputs(PaddlePredictor* predictor, const std::map<std::string, Tensor>& inputs) {
+  for (const auto& [name, tensor] : inputs) {
+    auto input = predictor->GetInputByName(name);
+    input->Resize(tensor.shape());
+    // The tensors outlive the run: the caller keeps the map.
+    input->ShareExternalMemory(const_cast<void*>(tensor.raw_data()), tensor.nbytes(), tensor.dtype());
+  }
+}
+
+}  // namespace wherry::tools

@@ -1,0 +1,42 @@
+// What the subcommands that load a model have in common on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "wherry/config.h"
+#include "wherry/error.h"
+#include "wherry/predictor.h"
+#include "wherry/tensor.h"
+
+namespace wherry::tools {
+
+struct ModelOptions {
+  std::string model;
+  std::string params;
+  std::string inputs;
+  std::vector<std::string> shapes;
+  std::string places;
+  std::string passes;
+  int threads = 0;
+  bool verify = false;
+
+  void AddModel(CLI::App* app);
+  void AddInputs(CLI::App* app);
+  void AddRun(CLI::App* app);  // threads, places, passes
+
+  // Error(kInvalidArgument) on text that cannot be read.
+  CxxConfig Config() const;
+  std::map<std::string, Shape> Shapes() const;
+  // The .npz file's arrays, by input name; names that are no input of the model are an Error. Random data where an input is missing and
+  // no file was given; with a file, a missing one is an Error.
+  std::map<std::string, Tensor> Inputs(const PaddlePredictor& predictor) const;
+};
+
+// Gives a predictor its inputs without a copy.
+void SetInputs(PaddlePredictor* predictor, const std::map<std::string, Tensor>& inputs);
+
+}  // namespace wherry::tools

@@ -1,0 +1,215 @@
+#include "npz.h"
+
+#include <zip.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "text.h"
+
+namespace wherry::tools {
+
+namespace {
+
+// Deflate expands at most 1032 times (RFC 1951): a larger claim is a lie, and nothing is allocated for it.
+constexpr uint64_t kMaxDeflateRatio = 1032;
+
+struct NpyType {
+  const char* descr;
+  DataType dtype;
+};
+constexpr NpyType kTypes[] = {
+    {"<f2", DataType::kFP16},  {"<f4", DataType::kFloat}, {"<f8", DataType::kFP64},   {"|i1", DataType::kInt8},   {"<i2", DataType::kInt16},
+    {"<i4", DataType::kInt32}, {"<i8", DataType::kInt64}, {"|u1", DataType::kUInt8},  {"<u2", DataType::kUInt16}, {"<u4", DataType::kUInt32},
+    {"<u8", DataType::kUInt64}, {"|b1", DataType::kBool},
+};
+
+[[noreturn]] void Corrupt(const std::string& name, const std::string& what) {
+  throw Error(ErrorCode::kCorrupt, "array " + name + ": " + what);
+}
+
+// The text behind 'key': in the header's Python dictionary.
+std::string_view Field(const std::string& name, std::string_view header, std::string_view key) {
+  const std::string quoted = "'" + std::string(key) + "':";
+  const size_t at = header.find(quoted);
+  if (at == std::string_view::npos) Corrupt(name, "the .npy header has no " + std::string(key));
+  std::string_view rest = header.substr(at + quoted.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  return rest;
+}
+
+Shape ParseShape(const std::string& name, std::string_view text) {
+  if (text.empty() || text[0] != '(') Corrupt(name, "the .npy header has no shape");
+  const size_t end = text.find(')');
+  if (end == std::string_view::npos) Corrupt(name, "the .npy header's shape does not end");
+  Shape shape;
+  for (const std::string& item : Split(std::string(text.substr(1, end - 1)), ',')) {
+    if (item.empty()) continue;
+    const std::optional<int64_t> dim = ParseInt(item);
+    if (!dim || *dim < 0) Corrupt(name, "bad dimension '" + item + "'");
+    if (shape.rank() == Shape::kMaxRank) Corrupt(name, "more than " + std::to_string(Shape::kMaxRank) + " dimensions");
+    shape.push_back(*dim);
+  }
+  return shape;
+}
+
+// Elements in column-major order to row-major.
+void FromFortran(const char* from, const Shape& shape, size_t element, char* to) {
+  const int64_t count = shape.numel();
+  std::vector<int64_t> index(static_cast<size_t>(shape.rank()), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t source = 0;
+    int64_t stride = 1;
+    for (int d = 0; d < shape.rank(); ++d) {
+      source += index[static_cast<size_t>(d)] * stride;
+      stride *= shape[d];
+    }
+    std::memcpy(to + static_cast<size_t>(i) * element, from + static_cast<size_t>(source) * element, element);
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      if (++index[static_cast<size_t>(d)] < shape[d]) break;
+      index[static_cast<size_t>(d)] = 0;
+    }
+  }
+}
+
+struct ZipCloser {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+struct ZipFileCloser {
+  void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+
+std::unique_ptr<zip_t, ZipCloser> OpenZip(const std::string& path, int flags) {
+  int code = 0;
+  zip_t* archive = zip_open(path.c_str(), flags, &code);
+  if (archive == nullptr) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const std::string reason = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    throw Error(code == ZIP_ER_NOENT ? ErrorCode::kNotFound : ErrorCode::kCorrupt, "cannot open '" + path + "' as .npz: " + reason);
+  }
+  return std::unique_ptr<zip_t, ZipCloser>(archive);
+}
+
+std::vector<char> ReadEntry(zip_t* archive, uint64_t index, const std::string& name) {
+  zip_stat_t stat;
+  if (zip_stat_index(archive, index, 0, &stat) != 0) Corrupt(name, zip_strerror(archive));
+  const bool lie = stat.comp_size == 0 ? stat.size != 0 : stat.size / stat.comp_size > kMaxDeflateRatio;
+  if (lie) Corrupt(name, "it claims to hold " + std::to_string(stat.size) + " bytes in " + std::to_string(stat.comp_size));
+  const std::unique_ptr<zip_file_t, ZipFileCloser> file(zip_fopen_index(archive, index, 0));
+  if (file == nullptr) Corrupt(name, zip_strerror(archive));
+  std::vector<char> bytes(stat.size);
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const zip_int64_t read = zip_fread(file.get(), bytes.data() + done, bytes.size() - done);
+    if (read <= 0) Corrupt(name, "it ends after " + std::to_string(done) + " of " + std::to_string(bytes.size()) + " bytes");
+    done += static_cast<size_t>(read);
+  }
+  // The checksum is verified when the end is reached.
+  char more = 0;
+  if (zip_fread(file.get(), &more, 1) < 0) Corrupt(name, "its checksum does not match");
+  return bytes;
+}
+
+}  // namespace
+
+Tensor ParseNpy(const std::string& name, const std::vector<char>& bytes) {
+  static constexpr std::string_view kMagic = "\x93NUMPY";
+  if (bytes.size() < 10 || std::string_view(bytes.data(), kMagic.size()) != kMagic) Corrupt(name, "not in .npy format");
+  const bool wide = bytes[6] >= 2;  // version 2 and 3: a 4-byte header length
+  if (wide && bytes.size() < 12) Corrupt(name, "the .npy header is cut off");
+  const auto byte = [&bytes](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(bytes[i])); };
+  const size_t length = wide ? byte(8) | byte(9) << 8U | byte(10) << 16U | byte(11) << 24U : byte(8) | byte(9) << 8U;
+  const size_t start = wide ? 12 : 10;
+  if (length > bytes.size() - start) Corrupt(name, "the .npy header is cut off");
+  const std::string_view header(bytes.data() + start, length);
+  const std::string_view descr = Field(name, header, "descr");
+  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&descr](const NpyType& each) {
+    return descr.size() > 4 && descr.substr(1, 3) == each.descr && descr[4] == descr[0];
+  });
+  if (type == std::end(kTypes)) {
+    throw Error(ErrorCode::kUnsupported, "array " + name + ": element type " + std::string(descr.substr(0, descr.find(','))) +
+                                             " is not supported (little-endian numbers and bool are)");
+  }
+  const Shape shape = ParseShape(name, Field(name, header, "shape"));
+  const size_t element = SizeOf(type->dtype);
+  const size_t have = bytes.size() - start - length;
+  const auto count = static_cast<uint64_t>(shape.numel());
+  if (count > have / element || count * element != have) {
+    Corrupt(name, std::to_string(have) + " bytes of data, shape " + shape.DebugString() + " of " + ToString(type->dtype) + " needs " +
+                      std::to_string(count) + " elements");
+  }
+  Tensor tensor;
+  tensor.Resize(shape);
+  auto* data = static_cast<char*>(tensor.mutable_raw_data(type->dtype));
+  const char* from = bytes.data() + start + length;
+  if (Field(name, header, "fortran_order").substr(0, 4) == "True" && shape.rank() > 1) {
+    FromFortran(from, shape, element, data);
+  } else if (have != 0) {
+    std::memcpy(data, from, have);
+  }
+  return tensor;
+}
+
+std::string NpyHeader(const Tensor& tensor) {
+  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&tensor](const NpyType& each) { return each.dtype == tensor.dtype(); });
+  if (type == std::end(kTypes)) {
+    throw Error(ErrorCode::kUnsupported, std::string("NumPy has no element type for ") + ToString(tensor.dtype()));
+  }
+  const Shape shape = tensor.shape();
+  std::string dims;
+  for (int64_t dim : shape) dims += std::to_string(dim) + ",";
+  if (shape.rank() > 1) dims.pop_back();
+  std::string text = std::string("{'descr': '") + type->descr + "', 'fortran_order': False, 'shape': (" + dims + "), }";
+  constexpr size_t kPreamble = 10;  // magic, version, header length
+  text.append(64 - (kPreamble + text.size() + 1) % 64, ' ');
+  text += '\n';
+  std::string header = std::string("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(text.size() & 0xffU);
+  header += static_cast<char>(text.size() >> 8U);
+  return header + text;
+}
+
+std::map<std::string, Tensor> ReadNpz(const std::string& path) {
+  const auto archive = OpenZip(path, ZIP_RDONLY);
+  std::map<std::string, Tensor> arrays;
+  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const char* raw = zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), 0);
+    std::string name = raw == nullptr ? "" : raw;
+    if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0) name.resize(name.size() - 4);
+    arrays[name] = ParseNpy("'" + name + "' of '" + path + "'", ReadEntry(archive.get(), static_cast<zip_uint64_t>(i), "'" + name + "' of '" + path + "'"));
+  }
+  return arrays;
+}
+
+void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {
+  // libzip writes to a temporary file beside the archive and renames it on close.
+  std::vector<std::string> contents;
+  contents.reserve(arrays.size());
+  for (const auto& [name, tensor] : arrays) {
+    contents.push_back(NpyHeader(tensor));
+    if (tensor.nbytes() != 0) contents.back().append(static_cast<const char*>(tensor.raw_data()), tensor.nbytes());
+  }
+  if (arrays.empty()) throw Error(ErrorCode::kInvalidArgument, "there are no arrays to write to '" + path + "'");
+  auto archive = OpenZip(path, ZIP_CREATE | ZIP_TRUNCATE);
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    zip_source_t* source = zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
+    const zip_int64_t index = source == nullptr ? -1 : zip_file_add(archive.get(), (arrays[i].first + ".npy").c_str(), source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      if (source != nullptr) zip_source_free(source);
+      throw Error(ErrorCode::kInvalidArgument, "cannot write array '" + arrays[i].first + "' to '" + path + "': " + zip_strerror(archive.get()));
+    }
+    zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
+  }
+  if (zip_close(archive.get()) != 0) {
+    throw Error(ErrorCode::kUnavailable, "cannot write '" + path + "': " + zip_strerror(archive.get()));
+  }
+  (void)archive.release();  // closed
+}
+
+}  // namespace wherry::tools

@@ -1,0 +1,67 @@
+// wherry run: one run of a model.
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "model_options.h"
+#include "npz.h"
+#include "text.h"
+#include "trace.h"
+
+namespace wherry::tools {
+
+namespace {
+
+struct RunOptions : ModelOptions {
+  std::string outputs;
+  std::string profile;
+  bool json = false;
+};
+
+double MillisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Run(const RunOptions& options) {
+  const auto load_start = std::chrono::steady_clock::now();
+  const auto predictor = CreatePaddlePredictor(options.Config());
+  const double load_ms = MillisecondsSince(load_start);
+  const std::map<std::string, Tensor> inputs = options.Inputs(*predictor);
+  SetInputs(predictor.get(), inputs);
+  predictor->SetProfiling(!options.profile.empty());
+  const auto run_start = std::chrono::steady_clock::now();
+  predictor->Run();
+  const double run_ms = MillisecondsSince(run_start);
+  const std::vector<std::string> names = predictor->GetOutputNames();
+  std::vector<std::pair<std::string, Tensor>> arrays;
+  for (size_t i = 0; i < names.size(); ++i) arrays.emplace_back(names[i], *predictor->GetOutput(static_cast<int>(i)));
+  if (!options.outputs.empty()) WriteNpz(options.outputs, arrays);
+  if (!options.profile.empty()) WriteFile(options.profile, ChromeTrace(predictor->Profile()));
+  if (options.json) {
+    nlohmann::ordered_json json{{"load_ms", load_ms}, {"run_ms", run_ms}, {"outputs", nlohmann::ordered_json::array()}};
+    for (const auto& [name, tensor] : arrays) {
+      json["outputs"].push_back({{"name", name}, {"dtype", ToString(tensor.dtype())}, {"shape", tensor.shape().vector()}});
+    }
+    std::printf("%s\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    return;
+  }
+  for (const auto& [name, tensor] : arrays) std::printf("%s: %s\n", name.c_str(), tensor.DebugString().c_str());
+  std::printf("load %.2f ms, run %.2f ms (the first run on this shape)\n", load_ms, run_ms);
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App* app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app->add_subcommand("run", "Runs a model once.");
+  options->AddModel(command);
+  options->AddInputs(command);
+  options->AddRun(command);
+  command->add_option("--outputs", options->outputs, "writes the outputs to an .npz file, keys are their names");
+  command->add_option("--profile", options->profile, "writes a trace that chrome://tracing and Perfetto open");
+  command->add_flag("--json", options->json, "prints the summary as JSON");
+  command->callback([options] { Run(*options); });
+}
+
+}  // namespace wherry::tools
