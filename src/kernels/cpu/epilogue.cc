@@ -23,6 +23,12 @@ struct ScaleRow {
   HWY_INLINE FloatVec Tail(FloatVec v, int64_t col, int64_t n) const { return hn::Mul(v, LoadN(data + col, n)); }
 };
 
+struct FactorRow {
+  FloatVec factor;
+  HWY_INLINE FloatVec operator()(FloatVec v, int64_t) const { return hn::Mul(v, factor); }
+  HWY_INLINE FloatVec Tail(FloatVec v, int64_t, int64_t) const { return hn::Mul(v, factor); }
+};
+
 struct AddRow {
   const float* data;
   HWY_INLINE FloatVec operator()(FloatVec v, int64_t col) const { return hn::Add(v, Load(data + col)); }
@@ -73,6 +79,7 @@ void ApplyEpilogueImpl(const Epilogue& epilogue, const float* tile, int64_t tile
         const EpilogueStep& step = epilogue.step(i);
         float* const target = i + 1 == count ? row_out : buffer;
         switch (step.kind) {
+          case EpilogueStep::Kind::kFactor: RunRow(FactorRow{Set(step.factor)}, in, target, n); break;
           case EpilogueStep::Kind::kScale: RunRow(ScaleRow{step.data + col0 + c0}, in, target, n); break;
           case EpilogueStep::Kind::kBias: RunRow(AddRow{step.data + col0 + c0}, in, target, n); break;
           case EpilogueStep::Kind::kAdd:
@@ -94,6 +101,15 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace wherry::cpu {
+
+Epilogue& Epilogue::Factor(float factor) {
+  if (factor == 1.0f) return *this;
+  EpilogueStep step;
+  step.kind = EpilogueStep::Kind::kFactor;
+  step.factor = factor;
+  Append(step);
+  return *this;
+}
 
 Epilogue& Epilogue::Scale(const float* per_column) {
   EpilogueStep step;

@@ -1,4 +1,4 @@
-// What a matmul, fully connected or convolution kernel does to an accumulator before it is stored: at most six steps,
+// What a matmul, fully connected or convolution kernel does to an accumulator before it is stored: a few steps,
 // applied in the order in which they were added.
 //
 // "Column" is the output channel and "row" everything else (a GEMM row, an NHWC pixel). Common sequences have a form of
@@ -15,9 +15,10 @@
 namespace wherry::cpu {
 
 struct EpilogueStep {
-  enum class Kind : uint8_t { kScale, kBias, kAdd, kActivation };
+  enum class Kind : uint8_t { kFactor, kScale, kBias, kAdd, kActivation };
   Kind kind = Kind::kBias;
   Activation activation;        // kActivation
+  float factor = 1.0f;          // kFactor
   const float* data = nullptr;  // kScale, kBias: one float per column. kAdd: the operand's element (row 0, column 0)
   int64_t row_stride = 0;       // kAdd: floats from one row to the next
 };
@@ -36,8 +37,10 @@ enum class EpilogueForm : uint8_t {
 // output itself (same address, same stride): every kernel reads an element of it before it stores that element.
 class Epilogue {
  public:
-  static constexpr int kMaxSteps = ::wherry::Epilogue::kMaxSteps;
+  // Those of the attribute, and a factor.
+  static constexpr int kMaxSteps = ::wherry::Epilogue::kMaxSteps + 1;
 
+  Epilogue& Factor(float factor);  // 1 adds no step
   Epilogue& Scale(const float* per_column);
   Epilogue& Bias(const float* per_column);
   Epilogue& Add(const float* operand, int64_t row_stride);

@@ -3,12 +3,13 @@
 namespace wherry::cpu {
 
 Epilogue BindEpilogue(const ::wherry::Epilogue& epilogue, std::span<const DenseTensor* const> operands,
-                      int64_t plain_row_stride) {
+                      int64_t plain_row_stride, float factor) {
   using Kind = ::wherry::EpilogueStep::Kind;
   const auto operand = [&](const ::wherry::EpilogueStep& step) -> const DenseTensor& {
     return *operands[static_cast<size_t>(step.operand)];
   };
   Epilogue result;
+  result.Factor(factor);
   for (const ::wherry::EpilogueStep& step : epilogue.steps) {
     switch (step.kind) {
       case Kind::kScale: result.Scale(operand(step).data<float>()); break;

@@ -10,9 +10,10 @@
 
 namespace wherry::cpu {
 
-// The steps with their operands, which are f32 and whose memory must outlive the result. An added operand in NHWC has
-// one row per pixel; in plain order its rows are plain_row_stride elements apart. Allocates nothing.
+// A multiplication by `factor` and the steps with their operands, which are f32 and whose memory must outlive the
+// result. An added operand in NHWC has one row per pixel; in plain order its rows are plain_row_stride elements apart.
+// Allocates nothing.
 Epilogue BindEpilogue(const ::wherry::Epilogue& epilogue, std::span<const DenseTensor* const> operands,
-                      int64_t plain_row_stride);
+                      int64_t plain_row_stride, float factor = 1.0F);
 
 }  // namespace wherry::cpu

@@ -25,27 +25,31 @@ struct Plan {
   int64_t slots;
 };
 
+// Whether b is the same for all products.
+bool SharesB(const BatchedGemm& g) { return g.packed_b != nullptr || g.b_batch_stride == 0; }
+
 Plan MakePlan(const BatchedGemm& g, int threads) {
   Plan plan;
   plan.in_place = g.b.col_stride == 1 && g.m <= kMaxRowsInPlace;
   const bool rows_go_on =
-      g.b_batch_stride == 0 && g.a_batch_stride == g.m * g.a.row_stride && g.c_batch_stride == g.m * g.c_stride;
+      SharesB(g) && g.a_batch_stride == g.m * g.a.row_stride && g.c_batch_stride == g.m * g.c_stride;
   if (g.batch == 1 || rows_go_on) {
     plan.kind = BatchPlan::kOneProduct;
     plan.in_place = g.b.col_stride == 1 && g.m * g.batch <= kMaxRowsInPlace;
-  } else if (threads > 1 && g.b_batch_stride != 0 && g.batch >= 2 * threads) {
+  } else if (threads > 1 && !SharesB(g) && g.batch >= 2 * threads) {
     plan.kind = BatchPlan::kPerThread;
   } else {
     plan.kind = BatchPlan::kEachInTurn;
   }
   // In place, only a last panel that is not whole is copied.
-  const int64_t packed_columns = plan.in_place ? g.n % kPanelWidth : g.n;
+  const int64_t packed_columns = g.packed_b != nullptr ? 0 : plan.in_place ? g.n % kPanelWidth : g.n;
   plan.slot_floats = PackedFloats(g.k, packed_columns);
   plan.slots = plan.kind == BatchPlan::kPerThread ? threads : 1;
   return plan;
 }
 
 Panels MakePanels(const BatchedGemm& g, bool in_place, const MatrixView& b, float* slot, ThreadPool* pool) {
+  if (g.packed_b != nullptr) return Panels::Packed(g.packed_b, g.k, g.n);
   if (!in_place) {
     PackB(b, g.k, g.n, slot, pool);
     return Panels::Packed(slot, g.k, g.n);
@@ -77,7 +81,7 @@ GemmCall CallOf(const BatchedGemm& g, int64_t i, const Panels& panels, const Epi
   call.n = g.n;
   call.k = g.k;
   call.epilogue = &epilogue;
-  call.epilogue_row0 = i * g.m;
+  call.epilogue_row0 = g.epilogue_row0 + i * g.m;
   return call;
 }
 
@@ -108,7 +112,7 @@ void RunBatchedGemm(const BatchedGemm& gemm, const Epilogue& epilogue, float* sc
     case BatchPlan::kEachInTurn: {
       Panels panels;
       for (int64_t i = 0; i < gemm.batch; ++i) {
-        if (i == 0 || gemm.b_batch_stride != 0) panels = MakePanels(gemm, plan.in_place, ItemB(gemm, i), scratch, pool);
+        if (i == 0 || !SharesB(gemm)) panels = MakePanels(gemm, plan.in_place, ItemB(gemm, i), scratch, pool);
         RunGemm(CallOf(gemm, i, panels, epilogue), pool);
       }
       return;

@@ -37,7 +37,7 @@ void GemmPacked(const MatrixView& a, const float* packed_b, float* c, int64_t c_
 
 // `batch` products with unpacked right-hand sides, as in attention and eager matmul. The strides are floats from one
 // product's matrix to the next; 0 shares the matrix (a shared b is packed once). The epilogue's rows are numbered
-// through the batch: product i has rows [i * m, (i + 1) * m).
+// through the batch: product i has rows epilogue_row0 + [i * m, (i + 1) * m).
 struct BatchedGemm {
   int64_t batch = 1;
   int64_t m = 0, n = 0, k = 0;
@@ -45,9 +45,11 @@ struct BatchedGemm {
   int64_t a_batch_stride = 0;
   MatrixView b;
   int64_t b_batch_stride = 0;
+  const float* packed_b = nullptr;  // if not null, the packed b of all products; b is not looked at
   float* c = nullptr;
   int64_t c_stride = 0;
   int64_t c_batch_stride = 0;
+  int64_t epilogue_row0 = 0;  // the number of the first row in the epilogue
 };
 
 // Floats of scratch that Run below needs; 0 if it needs none. `threads` is that of the pool (1 for none).

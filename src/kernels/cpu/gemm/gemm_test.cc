@@ -141,7 +141,7 @@ TEST(Gemm, Epilogues) {
   const std::vector<double> product = Reference({a.data(), k, 1}, {b.data(), n, 1}, m, n, k);
   const Activation relu{ActKind::kRelu};
   const Activation clip{ActKind::kClip, -0.4f, 0.6f};
-  std::vector<Epilogue> epilogues(11);
+  std::vector<Epilogue> epilogues(12);
   epilogues[1].Bias(bias.data());
   epilogues[2].Bias(bias.data()).Activate(relu);
   epilogues[3].Bias(bias.data()).Activate(clip);
@@ -152,6 +152,7 @@ TEST(Gemm, Epilogues) {
   epilogues[8].Activate({ActKind::kGelu});
   epilogues[9].Bias(bias.data()).Activate(relu).Add(residual.data(), n + 5);
   epilogues[10].Add(residual.data(), n + 5);
+  epilogues[11].Factor(-1.5f).Bias(bias.data());
   ThreadPool two(2);
   ForEachIsa([&] {
     for (size_t e = 0; e < epilogues.size(); ++e) {
@@ -164,6 +165,7 @@ TEST(Gemm, Epilogues) {
           for (int s = 0; s < epilogues[e].count(); ++s) {
             const EpilogueStep& step = epilogues[e].step(s);
             switch (step.kind) {
+              case EpilogueStep::Kind::kFactor: want *= step.factor; break;
               case EpilogueStep::Kind::kScale: want *= scale[static_cast<size_t>(j)]; break;
               case EpilogueStep::Kind::kBias: want += bias[static_cast<size_t>(j)]; break;
               case EpilogueStep::Kind::kAdd: want += residual[static_cast<size_t>(i * (n + 5) + j)]; break;

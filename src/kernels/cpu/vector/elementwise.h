@@ -27,6 +27,7 @@ enum class ElementwiseOp : uint8_t {
   kRsqrt,
   kSign,      // NaN for NaN
   kConstant,  // a
+  kLinear,    // a x + b
   kActivation,
 };
 inline constexpr int kActKinds = static_cast<int>(ActKind::kLog) + 1;

@@ -194,8 +194,8 @@ TEST(Elementwise, NonFinite) {
   const float inf = std::numeric_limits<float>::infinity();
   const std::vector<float> x = {nan, 1.0f, inf, -inf, -0.0f, 2.5f, -2.5f, 0.5f, -3.7f};
   const std::vector<float> y(x.size(), 2.0f);
-  const auto run = [&](ElementwiseOp op, bool swap) {
-    const CompiledElementwise program(op);
+  const auto run = [&](ElementwiseOp op, bool swap, float a = 0.0f, float b = 0.0f) {
+    const CompiledElementwise program(op, a, b);
     const Dims dims = {static_cast<int64_t>(x.size())};
     std::vector<const float*> inputs = {swap ? y.data() : x.data()};
     if (program.inputs() == 2) inputs.push_back(swap ? x.data() : y.data());
@@ -226,6 +226,8 @@ TEST(Elementwise, NonFinite) {
     EXPECT_EQ(run(ElementwiseOp::kTrunc, false)[8], -3.0f);
     EXPECT_NEAR(run(ElementwiseOp::kRsqrt, false)[7], 1.41421356, 1e-6);
     EXPECT_EQ(run(ElementwiseOp::kPow, false)[6], 6.25f);
+    EXPECT_EQ(run(ElementwiseOp::kLinear, false, 3.0f, 0.25f)[5], 7.75f);
+    EXPECT_TRUE(std::isnan(run(ElementwiseOp::kLinear, false, 0.0f, 1.0f)[2]));
   });
 }
 

@@ -10,8 +10,9 @@ namespace wherry::cpu {
 // What both have: rows of `cols` floats (of none: the statistics are NaN), x in, y out (y may be x), variance + epsilon
 // under the root.
 //
-// The gain (and bias) is one float per column, or, if `affine_per_row`, per row: element row % affine_rows. A null
-// pointer stands for ones (zeros).
+// The gain (and bias) is one float per column; or, if affine_run is not 0, one for every run of affine_run columns (a
+// channel), which divides the columns: run i of all rows takes element i % affine_count. A null pointer stands for ones
+// (zeros).
 struct NormRows {
   const float* x = nullptr;
   float* y = nullptr;
@@ -20,8 +21,8 @@ struct NormRows {
   float epsilon = 1e-5f;
   const float* gain = nullptr;
   const float* bias = nullptr;
-  bool affine_per_row = false;
-  int64_t affine_rows = 1;
+  int64_t affine_run = 0;
+  int64_t affine_count = 1;
   // One float per row each, or null: the mean, the (biased) variance, and 1 / sqrt(variance + epsilon).
   float* mean = nullptr;
   float* variance = nullptr;

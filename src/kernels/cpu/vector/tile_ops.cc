@@ -57,8 +57,8 @@ HWY_INLINE FloatVec Unary(FloatVec x, FloatVec a, FloatVec b) {
     return hn::Div(Set(1.0f), hn::Sqrt(x));
   } else if constexpr (kOp == Op::kSign) {
     return Sign(x);
-  } else if constexpr (kOp == Op::kConstant) {
-    return a;
+  } else if constexpr (kOp == Op::kLinear) {
+    return hn::MulAdd(x, a, b);
   } else {
     return Activate<static_cast<ActKind>(static_cast<int>(kOp) - static_cast<int>(Op::kActivation))>(x, a, b);
   }

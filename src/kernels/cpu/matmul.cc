@@ -1,0 +1,243 @@
+// matmul, fused_matmul, mul and fc in f32: one plan for all, over packed weights where the right-hand side is constant.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+#include "core/device_context.h"
+#include "kernel/kernel_context.h"
+#include "kernel/kernel_registrar.h"
+#include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/op_epilogue.h"
+
+namespace wherry::cpu {
+namespace {
+
+// Positions among the kernels' tensors.
+constexpr size_t kX = 0;
+constexpr size_t kY = 1;
+constexpr size_t kOperands = 2;
+
+// How a weight is packed: as it is, or transposed. The first axes of a weight of more than two are its rows if their
+// number follows: "gemm64:rows=2".
+constexpr std::string_view kPlainFormat = "gemm64";
+constexpr std::string_view kTransposedFormat = "gemm64:t";
+constexpr std::string_view kRowsFormat = "gemm64:rows=";
+
+// A stack of matrices in a contiguous tensor.
+struct Matrices {
+  Shape batch;
+  int64_t rows = 1;
+  int64_t cols = 1;
+  int64_t row_stride = 0;
+  int64_t col_stride = 1;
+};
+
+// The last two axes. A vector is a row on the left, a column on the right, and is not transposed.
+Matrices ViewMatrices(const Shape& shape, bool transpose, bool is_left) {
+  Matrices view;
+  const int rank = shape.rank();
+  if (rank == 1) {
+    (is_left ? view.cols : view.rows) = shape[0];
+    view.row_stride = is_left ? shape[0] : 1;
+    return view;
+  }
+  view.batch = Shape(shape.begin(), static_cast<size_t>(rank - 2));
+  view.rows = shape[rank - 2];
+  view.cols = shape[rank - 1];
+  view.row_stride = view.cols;
+  if (transpose) {
+    std::swap(view.rows, view.cols);
+    std::swap(view.row_stride, view.col_stride);
+  }
+  return view;
+}
+
+// The first `row_axes` axes by the others.
+Matrices ViewFlat(const Shape& shape, int row_axes) {
+  Matrices view;
+  view.rows = shape.numel(0, row_axes);
+  view.cols = shape.numel(row_axes, shape.rank());
+  view.row_stride = view.cols;
+  return view;
+}
+
+// The product as loops over BatchedGemm: broadcast batch axes beyond the innermost are walked one by one.
+struct MatmulPlan : KernelPlan {
+  MatmulPlan(const Matrices& x, const Matrices& y, bool packs_y, int threads);
+  void Run(KernelContext* context, const Epilogue& epilogue) const;
+
+  BatchedGemm gemm;  // without pointers
+  struct Loop {
+    int64_t count = 1;
+    int64_t x_stride = 0;
+    int64_t y_stride = 0;
+  };
+  std::array<Loop, Shape::kMaxRank> loops;  // innermost first
+  int loop_count = 0;
+  int64_t products = 1;  // of the loops
+  bool uses_packed;
+};
+
+MatmulPlan::MatmulPlan(const Matrices& x, const Matrices& y, bool packs_y, int threads) : uses_packed(packs_y) {
+  WHERRY_CHECK(x.cols == y.rows, "inner dimensions ", x.cols, " and ", y.rows);
+  gemm.m = x.rows;
+  gemm.n = y.cols;
+  gemm.k = x.cols;
+  gemm.a = {nullptr, x.row_stride, x.col_stride};
+  gemm.b = {nullptr, y.row_stride, y.col_stride};
+  gemm.c_stride = gemm.n;
+  gemm.c_batch_stride = gemm.m * gemm.n;
+  // Batch axes from the innermost out; an axis joins the loop inside it if both operands go on evenly.
+  int64_t x_stride = x.rows * x.cols;
+  int64_t y_stride = y.rows * y.cols;
+  const int rank = std::max(x.batch.rank(), y.batch.rank());
+  for (int i = 0; i < rank; ++i) {
+    const int x_axis = x.batch.rank() - 1 - i;
+    const int y_axis = y.batch.rank() - 1 - i;
+    const int64_t x_dim = x_axis < 0 ? 1 : x.batch[x_axis];
+    const int64_t y_dim = y_axis < 0 ? 1 : y.batch[y_axis];
+    const Loop loop{x_dim == 1 ? y_dim : x_dim, x_dim == 1 ? 0 : x_stride, y_dim == 1 ? 0 : y_stride};
+    x_stride *= x_dim;
+    y_stride *= y_dim;
+    if (loop.count == 1) continue;
+    Loop* const inner = loop_count == 0 ? nullptr : &loops[static_cast<size_t>(loop_count - 1)];
+    if (inner != nullptr && loop.x_stride == inner->x_stride * inner->count &&
+        loop.y_stride == inner->y_stride * inner->count) {
+      inner->count *= loop.count;
+    } else {
+      loops[static_cast<size_t>(loop_count++)] = loop;
+    }
+  }
+  if (loop_count > 0) {
+    gemm.batch = loops[0].count;
+    gemm.a_batch_stride = loops[0].x_stride;
+    gemm.b_batch_stride = loops[0].y_stride;
+  }
+  for (int i = 1; i < loop_count; ++i) products *= loops[static_cast<size_t>(i)].count;
+  scratch_bytes = uses_packed ? 0 : static_cast<size_t>(BatchedGemmScratchFloats(gemm, threads)) * sizeof(float);
+  algorithm = uses_packed ? "gemm, packed weights" : "gemm";
+}
+
+void MatmulPlan::Run(KernelContext* context, const Epilogue& epilogue) const {
+  DenseTensor* const out = context->Output(0);
+  if (out->numel() == 0) return;
+  const CpuContext& device = context->device_as<CpuContext>();
+  const float* const x = context->Input(kX)->data<float>();
+  const float* const y = uses_packed ? nullptr : context->Input(kY)->data<float>();
+  BatchedGemm g = gemm;
+  if (uses_packed) g.packed_b = static_cast<const float*>(context->Packed(0).buffer->data());
+  float* const scratch = static_cast<float*>(device.Scratch(scratch_bytes));
+  for (int64_t i = 0; i < products; ++i) {
+    int64_t x_offset = 0;
+    int64_t y_offset = 0;
+    int64_t rest = i;
+    for (int d = 1; d < loop_count; ++d) {
+      const Loop& loop = loops[static_cast<size_t>(d)];
+      x_offset += rest % loop.count * loop.x_stride;
+      y_offset += rest % loop.count * loop.y_stride;
+      rest /= loop.count;
+    }
+    g.a.data = x + x_offset;
+    if (!uses_packed) g.b.data = y + y_offset;
+    g.c = out->mutable_data<float>() + i * g.batch * g.c_batch_stride;
+    g.epilogue_row0 = i * g.batch * g.m;
+    RunBatchedGemm(g, epilogue, scratch, device.pool());
+  }
+}
+
+PackedWeight PackMatrix(const DenseTensor& weight, std::string_view format) {
+  Matrices view;
+  if (format == kPlainFormat || format == kTransposedFormat) {
+    view = ViewMatrices(weight.shape(), format == kTransposedFormat, false);
+  } else {
+    WHERRY_CHECK(format.starts_with(kRowsFormat) && format.size() == kRowsFormat.size() + 1, "format '", format, "'");
+    view = ViewFlat(weight.shape(), format.back() - '0');
+  }
+  PackedWeight packed;
+  packed.format = format;
+  packed.buffer = HostAllocator().Allocate(static_cast<size_t>(PackedFloats(view.rows, view.cols)) * sizeof(float));
+  PackB({weight.data<float>(), view.row_stride, view.col_stride}, view.rows, view.cols,
+        static_cast<float*>(packed.buffer->data()), nullptr);
+  return packed;
+}
+
+std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, const Matrices& x, const Matrices& y,
+                                           const char* weight, std::string format) {
+  const bool packs = y.batch.empty() && problem.IsConstant(weight);
+  auto plan = std::make_shared<MatmulPlan>(x, y, packs, problem.threads());
+  if (packs) plan->packs.push_back({static_cast<int>(kY), std::move(format)});
+  return plan;
+}
+
+// matmul_v2 and fused_matmul.
+std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
+  const bool transpose_y = problem.Attr<bool>("transpose_y");
+  const Shape y_shape = problem.Input("y")->shape();
+  return MakePlan(problem, ViewMatrices(problem.Input("x")->shape(), problem.Attr<bool>("transpose_x"), true),
+                  ViewMatrices(y_shape, transpose_y, false), "y",
+                  std::string(transpose_y && y_shape.rank() > 1 ? kTransposedFormat : kPlainFormat));
+}
+
+std::shared_ptr<const KernelPlan> PlanMul(const KernelProblem& problem) {
+  const int y_rows = problem.Attr<int>("y_num_col_dims");
+  return MakePlan(problem, ViewFlat(problem.Input("x")->shape(), problem.Attr<int>("x_num_col_dims")),
+                  ViewFlat(problem.Input("y")->shape(), y_rows), "y", StrCat(kRowsFormat, y_rows));
+}
+
+std::shared_ptr<const KernelPlan> PlanFc(const KernelProblem& problem) {
+  return MakePlan(problem, ViewFlat(problem.Input("input")->shape(), problem.Attr<int>("in_num_col_dims")),
+                  ViewFlat(problem.Input("w")->shape(), 1), "w", StrCat(kRowsFormat, 1));
+}
+
+Support SupportsMul(const KernelProblem& problem) {
+  if (problem.Attr<int>("y_num_col_dims") <= 9) return Support::Yes();
+  return Support::No("needs at most 9 row axes of y");
+}
+
+Support SupportsFusedMatmul(const KernelProblem& problem) {
+  // The channels of a product with a vector on the right are its rows.
+  const MetaTensor& y = *problem.Input("y");
+  if (!y.rank_known) return Support::No("needs a y of known rank");
+  for (const ::wherry::EpilogueStep& step : problem.Attr<::wherry::Epilogue>("epilogue").steps) {
+    const bool per_channel =
+        step.kind == ::wherry::EpilogueStep::Kind::kScale || step.kind == ::wherry::EpilogueStep::Kind::kBias;
+    if (per_channel && y.rank() == 1) return Support::No("needs a y of two axes or more for a scale or bias");
+  }
+  return Support::Yes();
+}
+
+void RunPlain(KernelContext* context) { context->plan<MatmulPlan>().Run(context, Epilogue()); }
+
+void RunFused(KernelContext* context, float factor, const ::wherry::Epilogue& steps) {
+  const MatmulPlan& plan = context->plan<MatmulPlan>();
+  plan.Run(context, BindEpilogue(steps, context->InputAt(kOperands), plan.gemm.n, factor));
+}
+
+// Attributes: transpose_x, transpose_y, alpha, epilogue.
+void RunFusedMatmul(KernelContext* context) {
+  RunFused(context, context->AttrAt<float>(2), context->AttrAt<::wherry::Epilogue>(3));
+}
+
+// Attributes: in_num_col_dims, epilogue.
+void RunFc(KernelContext* context) { RunFused(context, 1.0F, context->AttrAt<::wherry::Epilogue>(1)); }
+
+}  // namespace
+
+REGISTER_KERNEL_VARIANT(matmul_v2, cpu, gemm, kX86, kFloat, kNCHW).Plan(&PlanMatmul).Pack(&PackMatrix).Run(&RunPlain);
+REGISTER_KERNEL_VARIANT(mul, cpu, gemm, kX86, kFloat, kNCHW)
+    .Supports(&SupportsMul)
+    .Plan(&PlanMul)
+    .Pack(&PackMatrix)
+    .Run(&RunPlain);
+REGISTER_KERNEL_VARIANT(fused_matmul, cpu, gemm, kX86, kFloat, kNCHW)
+    .Supports(&SupportsFusedMatmul)
+    .Plan(&PlanMatmul)
+    .Pack(&PackMatrix)
+    .Run(&RunFusedMatmul);
+REGISTER_KERNEL_VARIANT(fc, cpu, gemm, kX86, kFloat, kNCHW).Plan(&PlanFc).Pack(&PackMatrix).Run(&RunFc);
+
+}  // namespace wherry::cpu

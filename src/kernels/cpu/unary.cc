@@ -1,0 +1,131 @@
+// Elementwise functions of one f32 tensor, in any layout.
+#include <string>
+
+#include "core/device_context.h"
+#include "kernel/kernel_registrar.h"
+#include "kernels/cpu/tensor_loops.h"
+
+namespace wherry::cpu {
+namespace {
+
+void RunUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, ElementwiseOp op, float a = 0.0F,
+              float b = 0.0F) {
+  const BroadcastLoops loops = LoopsOver(out->meta(), {&x.meta(), 1});
+  const float* const input = x.data<float>();
+  RunElementwise(CompiledElementwise(op, a, b), loops, {&input, 1}, out->mutable_data<float>(), context.pool());
+}
+
+void RunUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, ActKind kind, float a = 0.0F,
+              float b = 0.0F) {
+  RunUnary(context, x, out, ToElementwiseOp(kind), a, b);
+}
+
+#define WHERRY_CPU_UNARY(name, ...)                                              \
+  template <typename T>                                                          \
+  void name(const CpuContext& context, const DenseTensor& x, DenseTensor* out) { \
+    RunUnary(context, x, out, __VA_ARGS__);                                      \
+  }
+WHERRY_CPU_UNARY(Relu, ActKind::kRelu)
+WHERRY_CPU_UNARY(Relu6, ActKind::kClip, 0.0F, 6.0F)
+WHERRY_CPU_UNARY(Sigmoid, ActKind::kSigmoid)
+WHERRY_CPU_UNARY(Tanh, ActKind::kTanh)
+WHERRY_CPU_UNARY(Exp, ActKind::kExp)
+WHERRY_CPU_UNARY(Log, ActKind::kLog)
+WHERRY_CPU_UNARY(Sqrt, ActKind::kSqrt)
+WHERRY_CPU_UNARY(Rsqrt, ElementwiseOp::kRsqrt)
+WHERRY_CPU_UNARY(Abs, ActKind::kAbs)
+WHERRY_CPU_UNARY(Neg, ActKind::kNeg)
+WHERRY_CPU_UNARY(Square, ActKind::kSquare)
+WHERRY_CPU_UNARY(Reciprocal, ActKind::kReciprocal)
+WHERRY_CPU_UNARY(Floor, ElementwiseOp::kFloor)
+WHERRY_CPU_UNARY(Ceil, ElementwiseOp::kCeil)
+WHERRY_CPU_UNARY(Round, ElementwiseOp::kRound)
+WHERRY_CPU_UNARY(Sign, ElementwiseOp::kSign)
+WHERRY_CPU_UNARY(Erf, ActKind::kErf)
+WHERRY_CPU_UNARY(Silu, ActKind::kSwish, 1.0F)
+WHERRY_CPU_UNARY(Mish, ActKind::kMish)
+WHERRY_CPU_UNARY(HardSwish, ActKind::kHardSwish)
+#undef WHERRY_CPU_UNARY
+
+template <typename T>
+void Softplus(const CpuContext& context, const DenseTensor& x, float beta, float threshold, DenseTensor* out) {
+  RunUnary(context, x, out, ActKind::kSoftplus, beta, threshold);
+}
+
+template <typename T>
+void HardSigmoid(const CpuContext& context, const DenseTensor& x, float slope, float offset, DenseTensor* out) {
+  RunUnary(context, x, out, ActKind::kHardSigmoid, slope, offset);
+}
+
+template <typename T>
+void LeakyRelu(const CpuContext& context, const DenseTensor& x, float negative_slope, DenseTensor* out) {
+  RunUnary(context, x, out, ActKind::kLeakyRelu, negative_slope);
+}
+
+template <typename T>
+void Elu(const CpuContext& context, const DenseTensor& x, float alpha, DenseTensor* out) {
+  RunUnary(context, x, out, ActKind::kElu, alpha);
+}
+
+template <typename T>
+void Gelu(const CpuContext& context, const DenseTensor& x, bool approximate, DenseTensor* out) {
+  RunUnary(context, x, out, approximate ? ActKind::kGeluTanh : ActKind::kGelu);
+}
+
+template <typename T>
+void Swish(const CpuContext& context, const DenseTensor& x, float beta, DenseTensor* out) {
+  RunUnary(context, x, out, ActKind::kSwish, beta);
+}
+
+template <typename T>
+void Clip(const CpuContext& context, const DenseTensor& x, const Scalar& min, const Scalar& max, DenseTensor* out) {
+  RunUnary(context, x, out, ActKind::kClip, min.to<float>(), max.to<float>());
+}
+
+template <typename T>
+void Scale(const CpuContext& context, const DenseTensor& x, const Scalar& scale, const Scalar& bias,
+           bool bias_after_scale, DenseTensor* out) {
+  const double factor = scale.to<double>();
+  const double summand = bias_after_scale ? bias.to<double>() : bias.to<double>() * factor;
+  RunUnary(context, x, out, ElementwiseOp::kLinear, static_cast<float>(factor), static_cast<float>(summand));
+}
+
+template <typename T>
+void Dropout(const CpuContext& context, const DenseTensor& x, float p, const std::string& mode, DenseTensor* out) {
+  const bool scales = mode == "downgrade_in_infer";
+  RunUnary(context, x, out, ElementwiseOp::kLinear, scales ? static_cast<float>(1.0 - static_cast<double>(p)) : 1.0F);
+}
+
+}  // namespace
+
+REGISTER_KERNEL(relu, cpu, kX86, kAny, Relu, float);
+REGISTER_KERNEL(relu6, cpu, kX86, kAny, Relu6, float);
+REGISTER_KERNEL(sigmoid, cpu, kX86, kAny, Sigmoid, float);
+REGISTER_KERNEL(tanh, cpu, kX86, kAny, Tanh, float);
+REGISTER_KERNEL(exp, cpu, kX86, kAny, Exp, float);
+REGISTER_KERNEL(log, cpu, kX86, kAny, Log, float);
+REGISTER_KERNEL(sqrt, cpu, kX86, kAny, Sqrt, float);
+REGISTER_KERNEL(rsqrt, cpu, kX86, kAny, Rsqrt, float);
+REGISTER_KERNEL(abs, cpu, kX86, kAny, Abs, float);
+REGISTER_KERNEL(neg, cpu, kX86, kAny, Neg, float);
+REGISTER_KERNEL(square, cpu, kX86, kAny, Square, float);
+REGISTER_KERNEL(reciprocal, cpu, kX86, kAny, Reciprocal, float);
+REGISTER_KERNEL(floor, cpu, kX86, kAny, Floor, float);
+REGISTER_KERNEL(ceil, cpu, kX86, kAny, Ceil, float);
+REGISTER_KERNEL(round, cpu, kX86, kAny, Round, float);
+REGISTER_KERNEL(sign, cpu, kX86, kAny, Sign, float);
+REGISTER_KERNEL(erf, cpu, kX86, kAny, Erf, float);
+REGISTER_KERNEL(softplus, cpu, kX86, kAny, Softplus, float);
+REGISTER_KERNEL(silu, cpu, kX86, kAny, Silu, float);
+REGISTER_KERNEL(mish, cpu, kX86, kAny, Mish, float);
+REGISTER_KERNEL(hardswish, cpu, kX86, kAny, HardSwish, float);
+REGISTER_KERNEL(hardsigmoid, cpu, kX86, kAny, HardSigmoid, float);
+REGISTER_KERNEL(leaky_relu, cpu, kX86, kAny, LeakyRelu, float);
+REGISTER_KERNEL(elu, cpu, kX86, kAny, Elu, float);
+REGISTER_KERNEL(gelu, cpu, kX86, kAny, Gelu, float);
+REGISTER_KERNEL(swish, cpu, kX86, kAny, Swish, float);
+REGISTER_KERNEL(clip, cpu, kX86, kAny, Clip, float);
+REGISTER_KERNEL(scale, cpu, kX86, kAny, Scale, float);
+REGISTER_KERNEL(dropout, cpu, kX86, kAny, Dropout, float);
+
+}  // namespace wherry::cpu
