@@ -74,11 +74,27 @@ std::vector<int8_t> ConstantArgs(const OpSchema& schema) {
   return constants;
 }
 
+class GuardedAllocator : public Allocator {
+ public:
+  std::shared_ptr<Buffer> Allocate(size_t bytes) override { return GuardedBuffer(bytes, 1); }
+  Target target() const override { return Target::kHost; }
+};
+
+// Outputs end at a guard page too, so a kernel that writes behind them is found.
+class GuardedContext : public CpuContext {
+ public:
+  using CpuContext::CpuContext;
+  Allocator& allocator() override { return allocator_; }
+
+ private:
+  GuardedAllocator allocator_;
+};
+
 DeviceContext* CpuWithThreads(int threads) {
   static std::map<int, std::unique_ptr<CpuContext>> contexts;
   std::unique_ptr<CpuContext>& context = contexts[threads];
   if (context == nullptr) {
-    context = std::make_unique<CpuContext>(threads == 1 ? nullptr : std::make_shared<ThreadPool>(threads));
+    context = std::make_unique<GuardedContext>(threads == 1 ? nullptr : std::make_shared<ThreadPool>(threads));
   }
   return context.get();
 }
