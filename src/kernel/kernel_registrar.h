@@ -72,28 +72,29 @@ struct KernelDescriptor {
     return descriptor;
   }
 
-  // Written out: clang 14 cannot evaluate a template that is instantiated only while the constant is.
-  consteval KernelDescriptor Supports(SupportsFn fn) const {
+  // Written out, and constexpr: clang 14 cannot evaluate a template that is instantiated only while the constant is, and
+  // crashes on consteval members after Make's generic lambda. The registration is constinit, so all is constant anyhow.
+  constexpr KernelDescriptor Supports(SupportsFn fn) const {
     KernelDescriptor copy = *this;
     copy.supports = fn;
     return copy;
   }
-  consteval KernelDescriptor Plan(PlanFn fn) const {
+  constexpr KernelDescriptor Plan(PlanFn fn) const {
     KernelDescriptor copy = *this;
     copy.plan = fn;
     return copy;
   }
-  consteval KernelDescriptor Pack(PackFn fn) const {
+  constexpr KernelDescriptor Pack(PackFn fn) const {
     KernelDescriptor copy = *this;
     copy.pack = fn;
     return copy;
   }
-  consteval KernelDescriptor Run(KernelFn fn) const {
+  constexpr KernelDescriptor Run(KernelFn fn) const {
     KernelDescriptor copy = *this;
     copy.instances[0].run = fn;
     return copy;
   }
-  consteval KernelDescriptor Priority(int value) const {
+  constexpr KernelDescriptor Priority(int value) const {
     KernelDescriptor copy = *this;
     copy.priority = value;
     return copy;
