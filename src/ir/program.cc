@@ -40,8 +40,6 @@ void VerifyBlock(const Program& program, size_t index) {
     for (const auto& [param, names] : op.outputs()) {
       for (const std::string& name : names) define(name, by);
     }
-    WHERRY_ENFORCE(static_cast<int>(op.blocks().size()) == schema.block_count, kInvalidArgument, by, " owns ",
-                   op.blocks().size(), " blocks, expected ", schema.block_count);
     for (int child : op.blocks()) {
       WHERRY_ENFORCE(child > static_cast<int>(index) && child < static_cast<int>(program.blocks.size()),
                      kInvalidArgument, by, " owns block ", child, ", which is not a later block of the program");

@@ -392,6 +392,7 @@ class Parser {
         names.push_back(Word());
       } while (Accept(','));
       Expect(')');
+      op->SetBlocks(std::vector<int>(names.size(), -1));  // until all blocks are known
       pending_blocks_.push_back({program_.blocks.size(), block->ops.size(), std::move(names)});
     }
     if (Accept('@')) op->SetLabel(String());

@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "format/wry.h"
+#include "ir/text.h"
+#include "wherry/predictor.h"
+#include "wherry/program.h"
+
+namespace wherry {
+namespace {
+
+constexpr char kProgram[] = R"(
+weight %w : f32[2,2] = [1, 2, 3, 4]
+weight %b : f32[2] = [10, 20]
+block main(%x : f32[N,2]) -> (%y) {
+  %m = mul(x: %x, y: %w)
+  %a = add(x: %m, y: %b)
+  %y = relu(x: %a)
+}
+)";
+
+std::string ErrorText(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class PredictorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::temp_directory_path() / ("wherry_predictor_test_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(directory_);
+    SaveWry(ParseProgram(kProgram), Path("model.wry"));
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string Path(const std::string& name) const { return (directory_ / name).string(); }
+  CxxConfig Config() const {
+    CxxConfig config;
+    config.set_model_dir(Path("model.wry"));
+    config.set_threads(1);
+    return config;
+  }
+
+  static std::vector<float> RunOnOnes(PaddlePredictor* predictor, int64_t rows = 1) {
+    auto input = predictor->GetInput(0);
+    input->Resize({rows, 2});
+    std::fill_n(input->mutable_data<float>(), 2 * rows, 1.0F);
+    predictor->Run();
+    const auto output = predictor->GetOutput(0);
+    return std::vector<float>(output->data<float>(), output->data<float>() + output->numel());
+  }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+TEST_F(PredictorTest, RunsClonesAndSaves) {
+  const auto predictor = CreatePaddlePredictor(Config());
+  EXPECT_EQ(predictor->GetInputNames(), std::vector<std::string>{"x"});
+  EXPECT_EQ(predictor->GetOutputNames(), std::vector<std::string>{"y"});
+  EXPECT_EQ(predictor->Inputs()[0].dims[0].symbol, "N");
+  EXPECT_EQ(predictor->Inputs()[0].dims[1].value, 2);
+  EXPECT_EQ(RunOnOnes(predictor.get()), (std::vector<float>{14, 26}));
+  const auto clone = predictor->Clone();
+  EXPECT_EQ(RunOnOnes(clone.get(), 2), (std::vector<float>{14, 26, 14, 26}));
+  EXPECT_EQ(RunOnOnes(predictor.get()), (std::vector<float>{14, 26}));
+  predictor->SaveOptimizedModel(Path("saved.wry"));
+  MobileConfig mobile;
+  mobile.set_model_from_file(Path("saved.wry"));
+  const auto light = CreatePaddlePredictor(mobile);
+  EXPECT_EQ(RunOnOnes(light.get(), 3), RunOnOnes(predictor.get(), 3));
+  EXPECT_NE(ErrorText([&] { light->SaveOptimizedModel(Path("again.wry")); }).find("cannot save"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(Path("again.wry")));
+}
+
+TEST_F(PredictorTest, OptimisesAndReports) {
+  const auto predictor = CreatePaddlePredictor(Config());
+  EXPECT_NE(predictor->ProgramText().find("fc("), std::string::npos) << predictor->ProgramText();
+  EXPECT_NE(predictor->OptimizeReportText().find("fc_fuse_pass"), std::string::npos);
+  CxxConfig plain = Config();
+  plain.set_passes_internal({"none"});
+  const auto untouched = CreatePaddlePredictor(plain);
+  EXPECT_EQ(untouched->ProgramText().find("fc("), std::string::npos);
+  EXPECT_EQ(RunOnOnes(untouched.get()), (std::vector<float>{14, 26}));
+  CxxConfig without = Config();
+  without.add_discarded_pass("fc_fuse_pass");
+  EXPECT_EQ(CreatePaddlePredictor(without)->ProgramText().find("fc("), std::string::npos);
+}
+
+TEST_F(PredictorTest, UnknownNamesGetTheNearestOnes) {
+  CxxConfig config = Config();
+  config.set_passes_internal({"fc_fuze_pass"});
+  EXPECT_NE(ErrorText([&] { CreatePaddlePredictor(config); }).find("fc_fuse_pass"), std::string::npos);
+  const auto predictor = CreatePaddlePredictor(Config());
+  EXPECT_NE(ErrorText([&] { predictor->GetInputByName("z"); }).find("the model has x"), std::string::npos);
+  EXPECT_NE(ErrorText([&] { predictor->GetOutput(1); }).find("there is no output 1"), std::string::npos);
+}
+
+TEST_F(PredictorTest, ModelsInMemory) {
+  std::ifstream file(Path("model.wry"), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  CxxConfig config;
+  config.set_model_buffer(bytes.data(), bytes.size());
+  EXPECT_EQ(RunOnOnes(CreatePaddlePredictor(config).get()), (std::vector<float>{14, 26}));
+  MobileConfig mobile;
+  mobile.set_model_from_buffer(bytes.data(), bytes.size());
+  EXPECT_EQ(RunOnOnes(CreatePaddlePredictor(mobile).get()), (std::vector<float>{14, 26}));
+}
+
+// A file cut anywhere or with any byte changed is an Error, never a crash and never another result.
+TEST_F(PredictorTest, DamagedFilesAreErrors) {
+  std::ifstream file(Path("model.wry"), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto load = [](const std::string& damaged) {
+    MobileConfig config;
+    config.set_model_from_buffer(damaged.data(), damaged.size());
+    return CreatePaddlePredictor(config);
+  };
+  for (size_t size = 1; size < bytes.size(); ++size) {
+    EXPECT_NE(ErrorText([&] { load(bytes.substr(0, size)); }), "no error") << size;
+  }
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
+    try {
+      EXPECT_EQ(RunOnOnes(load(damaged).get()), (std::vector<float>{14, 26})) << "byte " << at;  // padding between the sections
+    } catch (const Error&) {
+    }
+  }
+}
+
+TEST_F(PredictorTest, ProfileNamesKernels) {
+  const auto predictor = CreatePaddlePredictor(Config());
+  predictor->SetProfiling(true);
+  RunOnOnes(predictor.get());
+  ASSERT_FALSE(predictor->Profile().empty());
+  EXPECT_NE(predictor->Profile()[0].kernel.find(":fc"), std::string::npos) << predictor->Profile()[0].kernel;
+  EXPECT_EQ(predictor->Profile()[0].flops, 8);
+}
+
+TEST_F(PredictorTest, VerifyAndInspection) {
+  const VerifyResult result = VerifyModel(Config());
+  EXPECT_TRUE(result.ok) << result.report;
+  EXPECT_NE(ShowModel(Config(), "dot").find("digraph"), std::string::npos);
+  EXPECT_NE(ShowModel(Config(), "json").find("\"blocks\""), std::string::npos);
+  EXPECT_NE(ExplainOp(Config(), "y").find("ref:fc"), std::string::npos);
+  EXPECT_TRUE(CheckModel(Config()).empty());
+  EXPECT_NE(ErrorText([&] { ExplainOp(Config(), "q"); }).find("no op whose label"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace wherry

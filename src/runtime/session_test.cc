@@ -1,0 +1,243 @@
+#include "runtime/session.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/check.h"
+#include "ir/text.h"
+#include "pass/optimizer.h"
+#include "runtime/allocation_count_test_util.h"
+
+namespace wherry {
+namespace {
+
+constexpr char kProgram[] = R"(
+weight %w : f32[2,2] = [1, 2, 3, 4]
+weight %b : f32[2] = [10, 20]
+block main(%x : f32[N,2]) -> (%y) {
+  %m = mul(x: %x, y: %w)
+  %a = add(x: %m, y: %b)
+  %y = relu(x: %a)
+}
+)";
+
+std::shared_ptr<const Executable> Build(const std::string& text, bool optimize, const std::vector<std::string>& watched = {}) {
+  Program program = ParseProgram(text);
+  if (optimize) program = Optimizer().Run(std::move(program), {});
+  return Executable::Build(std::move(program), watched);
+}
+
+DenseTensor F32(const Shape& shape, const std::vector<float>& values) {
+  DenseTensor tensor(HostAllocator(), TensorMeta{DataType::kFloat, shape, DataLayout::kNCHW, 0});
+  std::copy(values.begin(), values.end(), tensor.mutable_data<float>());
+  return tensor;
+}
+
+std::vector<float> Values(const DenseTensor& tensor) {
+  return std::vector<float>(tensor.data<float>(), tensor.data<float>() + tensor.numel());
+}
+
+std::string ErrorText(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class SessionTest : public testing::TestWithParam<bool> {};
+
+TEST_P(SessionTest, RunsOnShapesOldAndNew) {
+  Session session(Build(kProgram, GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor one = F32({1, 2}, {1, 1});
+  const DenseTensor two = F32({2, 2}, {1, 0, -100, 0});
+  session.Run({&one}, &outputs);
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{14, 26}));
+  session.Run({&two}, &outputs);
+  EXPECT_EQ(outputs[0]->shape(), (Shape{2, 2}));
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{11, 22, 0, 0}));
+  session.Run({&one}, &outputs);
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{14, 26}));
+}
+
+TEST_P(SessionTest, AllocatesNothingOnAKnownShape) {
+  Session session(Build(kProgram, GetParam()), std::make_shared<ThreadPool>(2));
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const std::vector<DenseTensor> inputs = {F32({1, 2}, {1, 1}), F32({64, 2}, std::vector<float>(128, 1))};
+  const std::vector<std::vector<const DenseTensor*>> pointers = {{&inputs[0]}, {&inputs[1]}};
+  for (int warm = 0; warm < 3; ++warm) session.Run(pointers[1], &outputs);
+  const int64_t before = AllocationCount();
+  for (int i = 0; i < 10; ++i) session.Run(pointers[1], &outputs);
+  EXPECT_EQ(AllocationCount(), before);
+}
+
+TEST_P(SessionTest, HeldOutputsSurviveTheNextRun) {
+  Session session(Build(kProgram, GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor first = F32({1, 2}, {1, 1});
+  const DenseTensor second = F32({1, 2}, {2, 2});
+  session.Run({&first}, &outputs);
+  const std::shared_ptr<DenseTensor> held = outputs[0];
+  session.Run({&second}, &outputs);
+  EXPECT_EQ(Values(*held), (std::vector<float>{14, 26}));
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{18, 32}));
+  EXPECT_NE(held->buffer(), outputs[0]->buffer());
+}
+
+TEST_P(SessionTest, OutputsThatAreInputsWeightsOrTheSameValue) {
+  Session session(Build(R"(
+weight %w : f32[2] = [5, 6]
+block main(%x : f32[2]) -> (%x as "same", %w as "constant", %y, %y as "again") {
+  %y = relu(x: %x)
+}
+)", GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({2}, {-1, 2});
+  for (int i = 0; i < 2; ++i) {
+    session.Run({&x}, &outputs);
+    ASSERT_EQ(outputs.size(), 4U);
+    EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{-1, 2}));
+    EXPECT_EQ(Values(*outputs[1]), (std::vector<float>{5, 6}));
+    EXPECT_EQ(Values(*outputs[2]), (std::vector<float>{0, 2}));
+    EXPECT_EQ(Values(*outputs[3]), (std::vector<float>{0, 2}));
+    EXPECT_NE(outputs[0]->buffer(), x.buffer());
+    EXPECT_NE(outputs[2]->buffer(), outputs[3]->buffer());
+  }
+}
+
+TEST_P(SessionTest, IfTakesItsBranchesAndKeepsResultsApart) {
+  Session session(Build(R"(
+weight %ten : f32[1] = [10]
+block main(%c : bool[], %x : f32[N]) -> (%z) {
+  %a = exp(x: %x)
+  %y = if(cond: %c, captures: [%a]) blocks(then, else)
+  %z = add(x: %y, y: %ten)
+}
+block then(%p : f32[N]) -> (%p) {
+}
+block else(%q : f32[N]) -> (%r) {
+  %s = neg(x: %q)
+  %r = assign(x: %s)
+}
+)", GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({2}, {0, 0});
+  DenseTensor condition(HostAllocator(), TensorMeta{DataType::kBool, Shape(), DataLayout::kNCHW, 0});
+  for (const bool value : {true, false, true, false}) {
+    condition.mutable_data<bool>()[0] = value;
+    session.Run({&condition, &x}, &outputs);
+    EXPECT_EQ(Values(*outputs[0]), (std::vector<float>(2, value ? 11.0F : 9.0F)));
+  }
+}
+
+TEST_P(SessionTest, ShapesThatDependOnData) {
+  Session session(Build(R"(
+block main(%x : f32[6], %s : i64[2]) -> (%z) {
+  %y = reshape(x: %x, shape: %s)
+  %z = relu(x: %y)
+}
+)", GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({6}, {1, -2, 3, -4, 5, -6});
+  DenseTensor shape(HostAllocator(), TensorMeta{DataType::kInt64, Shape{2}, DataLayout::kNCHW, 0});
+  for (const int64_t rows : {2, 3, 1}) {
+    shape.mutable_data<int64_t>()[0] = rows;
+    shape.mutable_data<int64_t>()[1] = -1;
+    session.Run({&x, &shape}, &outputs);
+    EXPECT_EQ(outputs[0]->shape(), (Shape{rows, 6 / rows}));
+    EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{1, 0, 3, 0, 5, 0}));
+  }
+}
+
+TEST_P(SessionTest, WatchedValuesCanBeRead) {
+  Session session(Build(kProgram, false, {"m"}), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({1, 2}, {1, 1});
+  session.Run({&x}, &outputs);
+  ASSERT_NE(session.Value("m"), nullptr);
+  EXPECT_EQ(Values(*session.Value("m")), (std::vector<float>{4, 6}));
+  EXPECT_EQ(session.Value("a"), nullptr);
+  EXPECT_EQ(session.Value("nothing"), nullptr);
+}
+
+TEST_P(SessionTest, ErrorsNameWhatIsWrong) {
+  Session session(Build(kProgram, GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor wide = F32({1, 3}, {1, 1, 1});
+  const DenseTensor flat = F32({2}, {1, 1});
+  const DenseTensor none;
+  EXPECT_NE(ErrorText([&] { session.Run({&wide}, &outputs); }).find("input 'x' is f32[1,3], expected f32[N,2]"), std::string::npos);
+  EXPECT_NE(ErrorText([&] { session.Run({&flat}, &outputs); }).find("input 'x'"), std::string::npos);
+  EXPECT_NE(ErrorText([&] { session.Run({&none}, &outputs); }).find("has no data"), std::string::npos);
+  EXPECT_NE(ErrorText([&] { session.Run({}, &outputs); }).find("1 inputs, got 0"), std::string::npos);
+  // And the session still works.
+  const DenseTensor good = F32({1, 2}, {1, 1});
+  session.Run({&good}, &outputs);
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{14, 26}));
+}
+
+TEST_P(SessionTest, TheMemoryLimitIsKept) {
+  Session session(Build(kProgram, GetParam()), nullptr, 4096);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor small = F32({1, 2}, {1, 1});
+  const DenseTensor large = F32({100000, 2}, std::vector<float>(200000, 1));
+  session.Run({&small}, &outputs);
+  EXPECT_NE(ErrorText([&] { session.Run({&large}, &outputs); }).find("the limit is 4096"), std::string::npos);
+  session.Run({&small}, &outputs);
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{14, 26}));
+}
+
+TEST_P(SessionTest, TrimGivesMemoryBack) {
+  Session session(Build(kProgram, GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({1000, 2}, std::vector<float>(2000, 1));
+  session.Run({&x}, &outputs);
+  session.Trim();
+  EXPECT_EQ(session.activation_bytes(), 0U);
+  session.Run({&x}, &outputs);
+  EXPECT_EQ(outputs[0]->data<float>()[0], 14);
+}
+
+TEST_P(SessionTest, SessionsOnOneExecutableRunInParallel) {
+  const std::shared_ptr<const Executable> executable = Build(kProgram, GetParam());
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&executable, &wrong, t] {
+      Session session(executable, nullptr);
+      std::vector<std::shared_ptr<DenseTensor>> outputs;
+      for (int i = 0; i < 50; ++i) {
+        const int64_t rows = 1 + (i + t) % 3;
+        const DenseTensor x = F32({rows, 2}, std::vector<float>(static_cast<size_t>(2 * rows), static_cast<float>(t)));
+        session.Run({&x}, &outputs);
+        const auto value = static_cast<float>(t);
+        if (outputs[0]->data<float>()[0] != 4 * value + 10 || outputs[0]->numel() != 2 * rows) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutPasses, SessionTest, testing::Bool(),
+                         [](const auto& test) { return test.param ? "optimized" : "plain"; });
+
+TEST(ExecutableTest, EveryOpWithoutAKernelIsReported) {
+  Program program = ParseProgram(R"(
+block main(%x : string[2]) -> (%y, %z) {
+  %y = relu(x: %x)
+  %z = exp(x: %x)
+}
+)");
+  const std::string text = ErrorText([&] { Executable::Build(std::move(program)); });
+  EXPECT_NE(text.find("2 ops cannot run here"), std::string::npos) << text;
+  EXPECT_NE(text.find("relu"), std::string::npos) << text;
+  EXPECT_NE(text.find("exp"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace wherry
