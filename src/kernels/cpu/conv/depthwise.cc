@@ -36,8 +36,12 @@ class DepthwiseBand {
         out_(out),
         channels_(channels) {
     const EpilogueForm form = epilogue.form();
-    has_bias_ = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
+    const bool clamp = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
+    job_.hard_swish = form == EpilogueForm::kBiasHardSwish;
+    has_bias_ = clamp || job_.hard_swish;
     direct_ = has_bias_ || form == EpilogueForm::kNone;
+    job_.lo = clamp ? epilogue.lo() : -kInfinity;
+    job_.hi = clamp ? epilogue.hi() : kInfinity;
     const ConvWeightShape& w = shape_.weight;
     job_.in_pixel = shape_.in_pixel_stride;
     job_.in_row = shape_.in_width * job_.in_pixel;
@@ -47,8 +51,6 @@ class DepthwiseBand {
     job_.stride_width = shape_.stride_width;
     job_.dilation_height = shape_.dilation_height;
     job_.dilation_width = shape_.dilation_width;
-    job_.lo = has_bias_ ? epilogue.lo() : -kInfinity;
-    job_.hi = has_bias_ ? epilogue.hi() : kInfinity;
     packed_ = packed;
     span_columns_ = (kDepthwiseColumns - 1) * shape_.stride_width + (w.kernel_width - 1) * shape_.dilation_width + 1;
   }

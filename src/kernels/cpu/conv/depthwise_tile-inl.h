@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/conv/conv_shape.h"
 #include "kernels/cpu/conv/panel.h"
-#include "kernels/cpu/simd/simd-inl.h"
+#include "kernels/cpu/simd/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
@@ -37,7 +37,8 @@ struct DepthwiseJob {
   const float* bias;    // nullptr: none
   float lo;
   float hi;
-  float* out;  // row 0, column 0
+  bool hard_swish;  // applied before the clamp; the activation of MobileNetV3
+  float* out;       // row 0, column 0
   int64_t out_row;
   int64_t out_pixel;
   int64_t store_begin;  // output columns to store
@@ -134,6 +135,13 @@ HWY_INLINE void DepthwiseVector(const DepthwiseJob& job, int64_t c) {
       }
     }
   }
+  if (HWY_UNLIKELY(job.hard_swish)) {
+    WHERRY_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      WHERRY_UNROLL
+      for (int x = 0; x < kColumns; ++x) acc[r][x] = HardSwish(acc[r][x]);
+    }
+  }
   const FloatVec lo = Set(job.lo);
   const FloatVec hi = Set(job.hi);
   WHERRY_UNROLL
@@ -180,6 +188,10 @@ HWY_INLINE void DepthwiseAnyVector(const DepthwiseJob& job, int64_t c) {
         }
       }
     }
+  }
+  if (HWY_UNLIKELY(job.hard_swish)) {
+    WHERRY_UNROLL
+    for (int x = 0; x < kColumns; ++x) acc[x] = HardSwish(acc[x]);
   }
   const FloatVec lo = Set(job.lo);
   const FloatVec hi = Set(job.hi);

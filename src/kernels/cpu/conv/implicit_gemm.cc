@@ -106,6 +106,9 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
         pixels[r] = walk.output_pixel;
         out_rows[r] = direct ? out + walk.output_pixel * out_stride + out_column : tile + r * kPanelWidth;
       }
+      if (form == EpilogueForm::kBiasAddClip) {
+        for (int64_t r = 0; r < height; ++r) PrefetchAdded(epilogue, pixels[r], out_column, columns);
+      }
       MultiplyTileOf(vectors, height)(rows, c.runs, panel + column, job.width, sink);
       if (!direct) StoreFinishedTile({epilogue, tile, pixels, height, out_column, columns, out, out_stride});
     }

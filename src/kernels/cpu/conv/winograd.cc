@@ -214,6 +214,19 @@ HWY_NOINLINE void FinishTile(const WinogradPlan& plan, const Epilogue& epilogue,
   }
 }
 
+// Fetches what the epilogue adds to a tile.
+template <int kTile>
+void PrefetchAddedTile(const WinogradPlan& plan, const Epilogue& epilogue, int64_t tile, int64_t column) {
+  const ConvShape& s = plan.shape;
+  const TilePlace place(plan, tile);
+  const int64_t columns = std::min(kPanelWidth, s.weight.out_channels - column);
+  for (int64_t y = place.y; y < std::min(place.y + kTile, s.out_height()); ++y) {
+    for (int64_t x = place.x; x < std::min(place.x + kTile, s.out_width()); ++x) {
+      PrefetchAdded(epilogue, (place.image * s.out_height() + y) * s.out_width() + x, column, columns);
+    }
+  }
+}
+
 template <int kTile>
 void TransformTiles(const WinogradPlan& plan, const float* in, int64_t first, int64_t count, float* input) {
   for (int64_t t = 0; t < count; ++t) {
@@ -228,7 +241,9 @@ void RunPanel(const WinogradPlan& plan, const float* packed, const Epilogue& epi
   const int64_t depth = plan.points() * plan.shape.in_channels();
   MultiplyPanel(plan, input, count, packed + depth * column, PanelWidth(plan.shape.weight.out_channels, panel),
                 products);
+  const bool adds = epilogue.form() == EpilogueForm::kBiasAddClip;
   for (int64_t t = 0; t < count; ++t) {
+    if (adds && t + 1 < count) PrefetchAddedTile<kTile>(plan, epilogue, first + t + 1, column);
     FinishTile<kTile>(plan, epilogue, products + t * kPanelWidth, first + t, column, out);
   }
 }
