@@ -79,7 +79,7 @@ void Compare(int64_t m, int64_t k, int64_t n, ThreadPool* pool, double seconds) 
   cpu::PackB({b.data(), n, 1}, k, n, packed, pool);
   DnnlMatmul dnnl(m, k, n, a.data(), b.data(), bias.data(), theirs.data());
   cpu::Epilogue epilogue;
-  epilogue.Bias(bias.data()).Activate({cpu::ActKind::kRelu});
+  epilogue.Bias(bias.data()).Activate({ActKind::kRelu});
   const auto run = [&] { cpu::GemmPacked({a.data(), k, 1}, packed, own.data(), n, m, n, k, epilogue, pool); };
   const std::vector<Timing> t = Interleave({{"own", run}, {"dnnl", [&] { dnnl.Run(); }}}, seconds);
   double worst = 0.0;

@@ -42,10 +42,14 @@ HWY_INLINE FloatVec Exp(FloatVec x) {
   constexpr float kP[] = {0.0013814599f, 0.008368717f, 0.04166839f, 0.16666521f, 0.49999994f};
   FloatVec y = hn::MulAdd(hn::Mul(r, r), Polynomial(r, kP), r);
   y = hn::Add(y, Set(1.0f));
+#if HWY_TARGET == HWY_AVX3
+  return FloatVec{_mm512_scalef_ps(y.raw, n.raw)};
+#else
   // Two steps, because 2^n itself is not a normal float at either end of the range.
   const IntVec whole = hn::ConvertTo(IntTag(), n);
   const IntVec half = hn::ShiftRight<1>(whole);
   return hn::Mul(hn::Mul(y, Pow2(half)), Pow2(hn::Sub(whole, half)));
+#endif
 }
 
 // Natural logarithm within 2 ulp; log(0) = -inf, log(negative) = NaN, log(inf) = inf; denormals are handled.

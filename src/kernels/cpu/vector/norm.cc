@@ -44,7 +44,8 @@ HWY_INLINE Moments ShiftedMoments(const float* x, int64_t n, float shift) {
     sum[0] = hn::Add(sum[0], d);
     squares[0] = hn::MulAdd(d, d, squares[0]);
   }
-  return {ReduceLanes<SumOp>(hn::Add(sum[0], sum[1])), ReduceLanes<SumOp>(hn::Add(squares[0], squares[1]))};
+  const SumOp op;
+  return {op.Lanes(hn::Add(sum[0], sum[1])), op.Lanes(hn::Add(squares[0], squares[1]))};
 }
 
 // What brings a row to mean 0 and variance 1: (x - center) * scale + offset. The offset is what the rounding of the

@@ -22,6 +22,7 @@ struct SumOp {
   HWY_INLINE T Scalar(T a, T b) const {
     return a + b;
   }
+  HWY_INLINE float Lanes(FloatVec v) const { return hn::GetLane(hn::SumOfLanes(FloatTag(), v)); }
 };
 
 struct MaxOp {
@@ -30,6 +31,11 @@ struct MaxOp {
   template <typename T>
   HWY_INLINE T Scalar(T a, T b) const {
     return a != a ? a : b != b ? b : a > b ? a : b;
+  }
+  // The instructions for it may drop a NaN.
+  HWY_INLINE float Lanes(FloatVec v) const {
+    const FloatMask nan = hn::IsNaN(v);
+    return hn::AllFalse(FloatTag(), nan) ? hn::GetLane(hn::MaxOfLanes(FloatTag(), v)) : __builtin_nanf("");
   }
 };
 
@@ -40,6 +46,11 @@ struct MinOp {
   HWY_INLINE T Scalar(T a, T b) const {
     return a != a ? a : b != b ? b : a < b ? a : b;
   }
+  // The instructions for it may drop a NaN.
+  HWY_INLINE float Lanes(FloatVec v) const {
+    const FloatMask nan = hn::IsNaN(v);
+    return hn::AllFalse(FloatTag(), nan) ? hn::GetLane(hn::MinOfLanes(FloatTag(), v)) : __builtin_nanf("");
+  }
 };
 
 struct ProductOp {
@@ -49,6 +60,21 @@ struct ProductOp {
   HWY_INLINE T Scalar(T a, T b) const {
     return a * b;
   }
+  HWY_INLINE float Lanes(FloatVec v) const {
+    HWY_ALIGN float lanes[kLanes];
+    hn::Store(v, FloatTag(), lanes);
+    for (int64_t width = kLanes / 2; width > 0; width /= 2) {
+      for (int64_t i = 0; i < width; ++i) lanes[i] *= lanes[i + width];
+    }
+    return lanes[0];
+  }
+};
+
+// The maximum of numbers; NaN may be lost.
+struct NumberMaxOp {
+  static constexpr float kIdentity = -__builtin_inff();
+  HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Max(a, b); }
+  HWY_INLINE float Lanes(FloatVec v) const { return hn::GetLane(hn::MaxOfLanes(FloatTag(), v)); }
 };
 
 // The first n of p, `fill` in the other lanes.
@@ -59,17 +85,6 @@ HWY_INLINE FloatVec LoadNOr(const float* p, int64_t n, float fill) {
 // v in the first n lanes, 0 in the others.
 HWY_INLINE FloatVec KeepN(FloatVec v, int64_t n) {
   return hn::IfThenElseZero(hn::FirstN(FloatTag(), static_cast<size_t>(n)), v);
-}
-
-template <class Op>
-HWY_INLINE float ReduceLanes(FloatVec v) {
-  const Op op;
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(v, FloatTag(), lanes);
-  for (int64_t width = kLanes / 2; width > 0; width /= 2) {
-    for (int64_t i = 0; i < width; ++i) lanes[i] = op.Scalar(lanes[i], lanes[i + width]);
-  }
-  return lanes[0];
 }
 
 // Reduces map(x[0..n)). Four accumulators: one would wait 4 cycles for each addition.
@@ -87,7 +102,7 @@ HWY_INLINE float ReduceMapped(const float* x, int64_t n, const Map& map) {
     const FloatMask live = hn::FirstN(FloatTag(), static_cast<size_t>(n - i));
     acc[1] = op(acc[1], hn::IfThenElse(live, map(LoadN(x + i, n - i)), Set(Op::kIdentity)));
   }
-  return ReduceLanes<Op>(op(op(acc[0], acc[1]), op(acc[2], acc[3])));
+  return op.Lanes(op(op(acc[0], acc[1]), op(acc[2], acc[3])));
 }
 
 struct Identity {

@@ -39,7 +39,7 @@ HWY_INLINE float ExpRow(const float* x, float* y, int64_t n, float max) {
     if (kStore) StoreN(e, y + i, live);
     sum0 = hn::Add(sum0, e);
   }
-  return ReduceLanes<SumOp>(hn::Add(sum0, sum1));
+  return SumOp().Lanes(hn::Add(sum0, sum1));
 }
 
 struct Scale {
@@ -64,7 +64,7 @@ void SoftmaxRows(const float* x, float* y, int64_t n, bool log, int64_t begin, i
   for (int64_t r = begin; r < end; ++r) {
     const float* const in = x + r * n;
     float* const out = y + r * n;
-    const float max = ReduceMapped<MaxOp>(in, n, Identity());
+    const float max = ReduceMapped<NumberMaxOp>(in, n, Identity());
     if (log) {
       const float sum = ExpRow<false>(in, nullptr, n, max);
       MapRow(in, out, n, Shift{Set(max), Set(std::log(sum))});
