@@ -23,7 +23,9 @@ struct BenchOptions : ModelOptions {
   bool json = false;
 };
 
-double Milliseconds(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double, std::milli>(to - from).count(); }
+double Milliseconds(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::milli>(to - from).count();
+}
 
 double Percentile(const std::vector<double>& sorted, double fraction) {
   return sorted[std::min(static_cast<size_t>(fraction * static_cast<double>(sorted.size())), sorted.size() - 1)];
@@ -65,13 +67,15 @@ std::vector<OpTime> MeasureOps(PaddlePredictor* predictor, double seconds) {
 void PrintOps(std::vector<OpTime> ops) {
   double total = 0;
   for (const OpTime& op : ops) total += op.event.duration_us;
-  std::stable_sort(ops.begin(), ops.end(), [](const OpTime& a, const OpTime& b) { return a.event.duration_us > b.event.duration_us; });
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const OpTime& a, const OpTime& b) { return a.event.duration_us > b.event.duration_us; });
   std::printf("  %9s %6s %9s %7s  %-18s %-28s %s\n", "us", "%", "GFLOP/s", "GB/s", "op", "kernel", "result, shapes");
   for (const OpTime& op : ops) {
     const ProfileEvent& event = op.event;
     const double us = std::max(event.duration_us, 1e-3);
-    std::printf("  %9.1f %6.1f %9.1f %7.1f  %-18s %-28s %s %s\n", event.duration_us, 100 * event.duration_us / total, event.flops / us / 1e3,
-                event.bytes / us / 1e3, event.op.c_str(), event.kernel.c_str(), event.name.c_str(), event.shapes.c_str());
+    std::printf("  %9.1f %6.1f %9.1f %7.1f  %-18s %-28s %s %s\n", event.duration_us, 100 * event.duration_us / total,
+                event.flops / us / 1e3, event.bytes / us / 1e3, event.op.c_str(), event.kernel.c_str(),
+                event.name.c_str(), event.shapes.c_str());
   }
 }
 
@@ -106,9 +110,11 @@ Json Bench(const BenchOptions& options, const std::string& path) {
               {"weight_bytes", predictor->WeightBytes()},
               {"peak_rss_mb", PeakMegabytes()}};
   if (!options.json) {
-    std::printf("%s\n  p50 %.3f ms, min %.3f, p90 %.3f, p99 %.3f (%zu runs); load %.1f ms, first run %.2f ms\n", path.c_str(), Percentile(times, 0.5),
-                times.front(), Percentile(times, 0.9), Percentile(times, 0.99), times.size(), load_ms, first_ms);
-    std::printf("  activations %.2f MB, weights %.2f MB, process peak %.1f MB\n", static_cast<double>(predictor->ActivationBytes()) / 1e6,
+    std::printf("%s\n  p50 %.3f ms, min %.3f, p90 %.3f, p99 %.3f (%zu runs); load %.1f ms, first run %.2f ms\n",
+                path.c_str(), Percentile(times, 0.5), times.front(), Percentile(times, 0.9), Percentile(times, 0.99),
+                times.size(), load_ms, first_ms);
+    std::printf("  activations %.2f MB, weights %.2f MB, process peak %.1f MB\n",
+                static_cast<double>(predictor->ActivationBytes()) / 1e6,
                 static_cast<double>(predictor->WeightBytes()) / 1e6, PeakMegabytes());
   }
   if (options.ops) {
@@ -116,7 +122,13 @@ Json Bench(const BenchOptions& options, const std::string& path) {
     if (!options.json) PrintOps(ops);
     result["ops"] = Json::array();
     for (const OpTime& op : ops) {
-      result["ops"].push_back({{"name", op.event.name}, {"op", op.event.op}, {"kernel", op.event.kernel}, {"shapes", op.event.shapes}, {"us", op.event.duration_us}, {"flops", op.event.flops}, {"bytes", op.event.bytes}});
+      result["ops"].push_back({{"name", op.event.name},
+                               {"op", op.event.op},
+                               {"kernel", op.event.kernel},
+                               {"shapes", op.event.shapes},
+                               {"us", op.event.duration_us},
+                               {"flops", op.event.flops},
+                               {"bytes", op.event.bytes}});
     }
   }
   return result;

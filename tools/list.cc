@@ -21,9 +21,14 @@ void ListOpsTo(bool json) {
   Json list = Json::array();
   for (const OpInfo& op : ListOps()) {
     if (json) {
-      list.push_back({{"name", op.name}, {"signature", op.signature}, {"aliases", op.aliases}, {"formats", op.formats}, {"doc", op.doc}});
+      list.push_back({{"name", op.name},
+                      {"signature", op.signature},
+                      {"aliases", op.aliases},
+                      {"formats", op.formats},
+                      {"doc", op.doc}});
     } else {
-      std::printf("%-20s %s%s\n", op.name.c_str(), op.signature.c_str(), op.formats.empty() ? "" : ("  [" + Join(op.formats) + "]").c_str());
+      std::printf("%-20s %s%s\n", op.name.c_str(), op.signature.c_str(),
+                  op.formats.empty() ? "" : ("  [" + Join(op.formats) + "]").c_str());
     }
   }
   if (json) std::printf("%s\n", list.dump(2).c_str());
@@ -34,7 +39,12 @@ void ListKernelsTo(bool json) {
   for (const KernelInfo& kernel : ListKernels()) {
     const std::string id = kernel.provider + ":" + kernel.op + (kernel.variant.empty() ? "" : ":" + kernel.variant);
     if (json) {
-      list.push_back({{"id", id}, {"op", kernel.op}, {"provider", kernel.provider}, {"variant", kernel.variant}, {"key", kernel.key}, {"priority", kernel.priority}});
+      list.push_back({{"id", id},
+                      {"op", kernel.op},
+                      {"provider", kernel.provider},
+                      {"variant", kernel.variant},
+                      {"key", kernel.key},
+                      {"priority", kernel.priority}});
     } else {
       std::printf("%-32s %-18s priority %d\n", id.c_str(), kernel.key.c_str(), kernel.priority);
     }
@@ -46,9 +56,14 @@ void ListPassesTo(bool json) {
   Json list = Json::array();
   for (const PassInfo& pass : ListPasses()) {
     if (json) {
-      list.push_back({{"name", pass.name}, {"kind", pass.kind}, {"targets", pass.targets}, {"kernels", pass.kernels}, {"position", pass.position}});
+      list.push_back({{"name", pass.name},
+                      {"kind", pass.kind},
+                      {"targets", pass.targets},
+                      {"kernels", pass.kernels},
+                      {"position", pass.position}});
     } else {
-      std::printf("%-36s %-8s targets: %s%s%s\n", pass.name.c_str(), pass.kind.c_str(), pass.targets.empty() ? "any" : Join(pass.targets).c_str(),
+      std::printf("%-36s %-8s targets: %s%s%s\n", pass.name.c_str(), pass.kind.c_str(),
+                  pass.targets.empty() ? "any" : Join(pass.targets).c_str(),
                   pass.kernels.empty() ? "" : (", kernels: " + Join(pass.kernels)).c_str(),
                   pass.position < 0 ? " (not in the default pipeline)" : "");
     }
@@ -60,9 +75,11 @@ void ListPlacesTo(bool json) {
   Json list = Json::array();
   for (const PlaceInfo& place : ListPlaces()) {
     if (json) {
-      list.push_back({{"provider", place.provider}, {"target", place.target}, {"available", place.available}, {"why", place.why}});
+      list.push_back(
+          {{"provider", place.provider}, {"target", place.target}, {"available", place.available}, {"why", place.why}});
     } else {
-      std::printf("%-10s %-8s %s\n", place.provider.c_str(), place.target.c_str(), place.available ? "available" : ("not available: " + place.why).c_str());
+      std::printf("%-10s %-8s %s\n", place.provider.c_str(), place.target.c_str(),
+                  place.available ? "available" : ("not available: " + place.why).c_str());
     }
   }
   if (json) std::printf("%s\n", list.dump(2).c_str());
@@ -77,7 +94,9 @@ void AddListCommand(CLI::App* app) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app->add_subcommand("list", "Lists what this build has.");
-  command->add_option("WHAT", options->what, "ops, kernels, passes or places")->required()->check(CLI::IsMember({"ops", "kernels", "passes", "places"}));
+  command->add_option("WHAT", options->what, "ops, kernels, passes or places")
+      ->required()
+      ->check(CLI::IsMember({"ops", "kernels", "passes", "places"}));
   command->add_flag("--json", options->json, "prints JSON");
   command->callback([options] {
     if (options->what == "ops") ListOpsTo(options->json);

@@ -10,7 +10,8 @@
 namespace wherry::tools {
 
 void ModelOptions::AddModel(CLI::App* app) {
-  app->add_option("MODEL", model, "an .onnx file, a Paddle model (folder, .pdmodel or .json) or a .wry file")->required();
+  app->add_option("MODEL", model, "an .onnx file, a Paddle model (folder, .pdmodel or .json) or a .wry file")
+      ->required();
   app->add_option("--params", params, "the parameter file, when it does not lie beside the model");
 }
 
@@ -20,7 +21,8 @@ void ModelOptions::AddInputs(CLI::App* app) {
 }
 
 void ModelOptions::AddRun(CLI::App* app) {
-  app->add_option("--threads", threads, "threads that work on a run; 0: as many as affinity and quota allow")->check(CLI::Range(0, 4096));
+  app->add_option("--threads", threads, "threads that work on a run; 0: as many as affinity and quota allow")
+      ->check(CLI::Range(0, 4096));
   app->add_option("--places", places, "valid places in order of preference, as x86:float:nchw,opencl");
   app->add_option("--passes", passes, "exactly these passes instead of the default pipeline; none: no pass");
   app->add_flag("--verify", verify, "check the graph after every pass");
@@ -66,7 +68,8 @@ std::map<std::string, Tensor> ModelOptions::Inputs(const PaddlePredictor& predic
   std::map<std::string, Tensor> arrays = ReadNpz(inputs);
   for (const auto& [name, tensor] : arrays) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw Error(ErrorCode::kNotFound, "'" + inputs + "' has an array '" + name + "', which is no input of the model; inputs are " + list);
+      throw Error(ErrorCode::kNotFound,
+                  "'" + inputs + "' has an array '" + name + "', which is no input of the model; inputs are " + list);
     }
   }
   for (const std::string& name : names) {

@@ -31,8 +31,8 @@ struct ModelOptions {
   // Error(kInvalidArgument) on text that cannot be read.
   CxxConfig Config() const;
   std::map<std::string, Shape> Shapes() const;
-  // The .npz file's arrays, by input name; names that are no input of the model are an Error. Random data where an input is missing and
-  // no file was given; with a file, a missing one is an Error.
+  // The .npz file's arrays, by input name; names that are no input of the model are an Error. Random data where an
+  // input is missing and no file was given; with a file, a missing one is an Error.
   std::map<std::string, Tensor> Inputs(const PaddlePredictor& predictor) const;
 };
 

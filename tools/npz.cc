@@ -22,9 +22,9 @@ struct NpyType {
   DataType dtype;
 };
 constexpr NpyType kTypes[] = {
-    {"<f2", DataType::kFP16},  {"<f4", DataType::kFloat}, {"<f8", DataType::kFP64},   {"|i1", DataType::kInt8},   {"<i2", DataType::kInt16},
-    {"<i4", DataType::kInt32}, {"<i8", DataType::kInt64}, {"|u1", DataType::kUInt8},  {"<u2", DataType::kUInt16}, {"<u4", DataType::kUInt32},
-    {"<u8", DataType::kUInt64}, {"|b1", DataType::kBool},
+    {"<f2", DataType::kFP16},   {"<f4", DataType::kFloat},  {"<f8", DataType::kFP64},   {"|i1", DataType::kInt8},
+    {"<i2", DataType::kInt16},  {"<i4", DataType::kInt32},  {"<i8", DataType::kInt64},  {"|u1", DataType::kUInt8},
+    {"<u2", DataType::kUInt16}, {"<u4", DataType::kUInt32}, {"<u8", DataType::kUInt64}, {"|b1", DataType::kBool},
 };
 
 [[noreturn]] void Corrupt(const std::string& name, const std::string& what) {
@@ -90,7 +90,8 @@ std::unique_ptr<zip_t, ZipCloser> OpenZip(const std::string& path, int flags) {
     zip_error_init_with_code(&error, code);
     const std::string reason = zip_error_strerror(&error);
     zip_error_fini(&error);
-    throw Error(code == ZIP_ER_NOENT ? ErrorCode::kNotFound : ErrorCode::kCorrupt, "cannot open '" + path + "' as .npz: " + reason);
+    throw Error(code == ZIP_ER_NOENT ? ErrorCode::kNotFound : ErrorCode::kCorrupt,
+                "cannot open '" + path + "' as .npz: " + reason);
   }
   return std::unique_ptr<zip_t, ZipCloser>(archive);
 }
@@ -99,14 +100,16 @@ std::vector<char> ReadEntry(zip_t* archive, uint64_t index, const std::string& n
   zip_stat_t stat;
   if (zip_stat_index(archive, index, 0, &stat) != 0) Corrupt(name, zip_strerror(archive));
   const bool lie = stat.comp_size == 0 ? stat.size != 0 : stat.size / stat.comp_size > kMaxDeflateRatio;
-  if (lie) Corrupt(name, "it claims to hold " + std::to_string(stat.size) + " bytes in " + std::to_string(stat.comp_size));
+  if (lie)
+    Corrupt(name, "it claims to hold " + std::to_string(stat.size) + " bytes in " + std::to_string(stat.comp_size));
   const std::unique_ptr<zip_file_t, ZipFileCloser> file(zip_fopen_index(archive, index, 0));
   if (file == nullptr) Corrupt(name, zip_strerror(archive));
   std::vector<char> bytes(stat.size);
   size_t done = 0;
   while (done < bytes.size()) {
     const zip_int64_t read = zip_fread(file.get(), bytes.data() + done, bytes.size() - done);
-    if (read <= 0) Corrupt(name, "it ends after " + std::to_string(done) + " of " + std::to_string(bytes.size()) + " bytes");
+    if (read <= 0)
+      Corrupt(name, "it ends after " + std::to_string(done) + " of " + std::to_string(bytes.size()) + " bytes");
     done += static_cast<size_t>(read);
   }
   // The checksum is verified when the end is reached.
@@ -132,7 +135,8 @@ Tensor ParseNpy(const std::string& name, const std::vector<char>& bytes) {
     return descr.size() > 4 && descr.substr(1, 3) == each.descr && descr[4] == descr[0];
   });
   if (type == std::end(kTypes)) {
-    throw Error(ErrorCode::kUnsupported, "array " + name + ": element type " + std::string(descr.substr(0, descr.find(','))) +
+    throw Error(ErrorCode::kUnsupported, "array " + name + ": element type " +
+                                             std::string(descr.substr(0, descr.find(','))) +
                                              " is not supported (little-endian numbers and bool are)");
   }
   const Shape shape = ParseShape(name, Field(name, header, "shape"));
@@ -140,8 +144,8 @@ Tensor ParseNpy(const std::string& name, const std::vector<char>& bytes) {
   const size_t have = bytes.size() - start - length;
   const auto count = static_cast<uint64_t>(shape.numel());
   if (count > have / element || count * element != have) {
-    Corrupt(name, std::to_string(have) + " bytes of data, shape " + shape.DebugString() + " of " + ToString(type->dtype) + " needs " +
-                      std::to_string(count) + " elements");
+    Corrupt(name, std::to_string(have) + " bytes of data, shape " + shape.DebugString() + " of " +
+                      ToString(type->dtype) + " needs " + std::to_string(count) + " elements");
   }
   Tensor tensor;
   tensor.Resize(shape);
@@ -156,7 +160,8 @@ Tensor ParseNpy(const std::string& name, const std::vector<char>& bytes) {
 }
 
 std::string NpyHeader(const Tensor& tensor) {
-  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&tensor](const NpyType& each) { return each.dtype == tensor.dtype(); });
+  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                 [&tensor](const NpyType& each) { return each.dtype == tensor.dtype(); });
   if (type == std::end(kTypes)) {
     throw Error(ErrorCode::kUnsupported, std::string("NumPy has no element type for ") + ToString(tensor.dtype()));
   }
@@ -182,7 +187,8 @@ std::map<std::string, Tensor> ReadNpz(const std::string& path) {
     const char* raw = zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), 0);
     std::string name = raw == nullptr ? "" : raw;
     if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0) name.resize(name.size() - 4);
-    arrays[name] = ParseNpy("'" + name + "' of '" + path + "'", ReadEntry(archive.get(), static_cast<zip_uint64_t>(i), "'" + name + "' of '" + path + "'"));
+    arrays[name] = ParseNpy("'" + name + "' of '" + path + "'",
+                            ReadEntry(archive.get(), static_cast<zip_uint64_t>(i), "'" + name + "' of '" + path + "'"));
   }
   return arrays;
 }
@@ -199,10 +205,13 @@ void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, 
   auto archive = OpenZip(path, ZIP_CREATE | ZIP_TRUNCATE);
   for (size_t i = 0; i < arrays.size(); ++i) {
     zip_source_t* source = zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
-    const zip_int64_t index = source == nullptr ? -1 : zip_file_add(archive.get(), (arrays[i].first + ".npy").c_str(), source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
+    const zip_int64_t index = source == nullptr ? -1
+                                                : zip_file_add(archive.get(), (arrays[i].first + ".npy").c_str(),
+                                                               source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       if (source != nullptr) zip_source_free(source);
-      throw Error(ErrorCode::kInvalidArgument, "cannot write array '" + arrays[i].first + "' to '" + path + "': " + zip_strerror(archive.get()));
+      throw Error(ErrorCode::kInvalidArgument,
+                  "cannot write array '" + arrays[i].first + "' to '" + path + "': " + zip_strerror(archive.get()));
     }
     zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
   }

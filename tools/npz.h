@@ -11,8 +11,8 @@
 
 namespace wherry::tools {
 
-// Arrays by name, stored or deflated, of types f2 f4 f8, i1 to i8, u1 to u8 and bool, little-endian, C or Fortran order. Throws Error:
-// kNotFound, kCorrupt (with the array's name), kUnsupported (another type).
+// Arrays by name, stored or deflated, of types f2 f4 f8, i1 to i8, u1 to u8 and bool, little-endian, C or Fortran
+// order. Throws Error: kNotFound, kCorrupt (with the array's name), kUnsupported (another type).
 std::map<std::string, Tensor> ReadNpz(const std::string& path);
 
 // Stored, in the given order; complete or not at all.

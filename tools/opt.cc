@@ -38,8 +38,8 @@ void Optimize(const OptOptions& options) {
   if (!options.output.empty()) predictor->SaveOptimizedModel(options.output);
   if (!options.report.empty()) {
     const bool html = options.report.size() > 5 && options.report.compare(options.report.size() - 5, 5, ".html") == 0;
-    WriteFile(options.report, html ? "<!doctype html><meta charset=\"utf-8\"><title>wherry opt</title><pre>" + HtmlEscape(report) +
-                                         "\n" + HtmlEscape(predictor->ProgramText()) + "</pre>\n"
+    WriteFile(options.report, html ? "<!doctype html><meta charset=\"utf-8\"><title>wherry opt</title><pre>" +
+                                         HtmlEscape(report) + "\n" + HtmlEscape(predictor->ProgramText()) + "</pre>\n"
                                    : report);
   } else {
     std::fputs(report.c_str(), stdout);
@@ -55,7 +55,8 @@ void AddOptCommand(CLI::App* app) {
   options->AddModel(command);
   options->AddRun(command);
   command->add_option("-o,--output", options->output, "the .wry file to write")->required();
-  command->add_option("--report", options->report, "writes what each pass did to a file (.html or text) instead of printing it");
+  command->add_option("--report", options->report,
+                      "writes what each pass did to a file (.html or text) instead of printing it");
   command->add_option("--dump", options->dump, "writes the program after every pass to DIR/NNN_pass.wir");
   command->add_option("--stop-after", options->stop_after, "ends after this pass");
   command->callback([options] { Optimize(*options); });

@@ -41,7 +41,8 @@ void Run(const RunOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json{{"load_ms", load_ms}, {"run_ms", run_ms}, {"outputs", nlohmann::ordered_json::array()}};
     for (const auto& [name, tensor] : arrays) {
-      json["outputs"].push_back({{"name", name}, {"dtype", ToString(tensor.dtype())}, {"shape", tensor.shape().vector()}});
+      json["outputs"].push_back(
+          {{"name", name}, {"dtype", ToString(tensor.dtype())}, {"shape", tensor.shape().vector()}});
     }
     std::printf("%s\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
     return;

@@ -28,11 +28,13 @@ void Check(const CheckOptions& options) {
 
 void AddVerifyCommand(CLI::App* app) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app->add_subcommand("verify", "Compares a model's outputs with and without passes; names the first pass and op that differ.");
+  CLI::App* command = app->add_subcommand(
+      "verify", "Compares a model's outputs with and without passes; names the first pass and op that differ.");
   options->AddModel(command);
   options->AddInputs(command);
   options->AddRun(command);
-  command->add_option("--tolerance", options->tolerance, "largest difference, relative to the largest magnitude of an output");
+  command->add_option("--tolerance", options->tolerance,
+                      "largest difference, relative to the largest magnitude of an output");
   command->callback([options] { Check(*options); });
 }
 

@@ -11,13 +11,14 @@ namespace {
 
 std::string Id(size_t block, const std::string& value) { return text::QuoteString(StrCat(block, ":", value)); }
 
-void Values(const std::map<std::string, std::vector<std::string>>& params, size_t block, const std::string& op, bool into_op,
-            std::set<std::string>* used, std::string* out) {
+void Values(const std::map<std::string, std::vector<std::string>>& params, size_t block, const std::string& op,
+            bool into_op, std::set<std::string>* used, std::string* out) {
   for (const auto& [param, names] : params) {
     for (const std::string& name : names) {
       used->insert(name);
       const std::string value = Id(block, name);
-      *out += StrCat("    ", into_op ? value : op, " -> ", into_op ? op : value, " [label=", text::QuoteString(param), "];\n");
+      *out += StrCat("    ", into_op ? value : op, " -> ", into_op ? op : value, " [label=", text::QuoteString(param),
+                     "];\n");
     }
   }
 }
@@ -36,8 +37,10 @@ std::string ToDot(const Program& program) {
       const std::string id = StrCat("op_", b, "_", i);
       std::string label = op.Type();
       for (const auto& [name, value] : op.attrs()) label += StrCat("\n", name, " = ", ToString(value));
-      if (i < block.picks.size() && block.picks[i].picked()) label += StrCat("\n", block.picks[i].provider, " ", block.picks[i].key.DebugString());
-      out += StrCat("    ", id, " [shape=box, style=filled, fillcolor=lightyellow, label=", text::QuoteString(label), "];\n");
+      if (i < block.picks.size() && block.picks[i].picked())
+        label += StrCat("\n", block.picks[i].provider, " ", block.picks[i].key.DebugString());
+      out += StrCat("    ", id, " [shape=box, style=filled, fillcolor=lightyellow, label=", text::QuoteString(label),
+                    "];\n");
       Values(op.inputs(), b, id, true, &used, &out);
       Values(op.outputs(), b, id, false, &used, &out);
       for (int child : op.blocks()) out += StrCat("    ", id, " -> op_", child, "_0 [style=dotted];\n");
@@ -48,8 +51,8 @@ std::string ToDot(const Program& program) {
       const std::string shape = type != block.values.end() ? type->second.DebugString()
                                 : weight                   ? MetaTensor(program.weights.at(name).meta()).DebugString()
                                                            : "?";
-      out += StrCat("    ", Id(b, name), " [shape=ellipse", weight ? ", style=dashed" : "", ", label=",
-                    text::QuoteString(StrCat(name, "\n", shape)), "];\n");
+      out += StrCat("    ", Id(b, name), " [shape=ellipse", weight ? ", style=dashed" : "",
+                    ", label=", text::QuoteString(StrCat(name, "\n", shape)), "];\n");
     }
     out += "  }\n";
   }

@@ -1,4 +1,5 @@
-// A program as a Graphviz digraph: ops are boxes, values ellipses, weights dashed; edges are labelled with parameter names.
+// A program as a Graphviz digraph: ops are boxes, values ellipses, weights dashed; edges are labelled with parameter
+// names.
 #pragma once
 
 #include <string>

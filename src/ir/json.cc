@@ -33,7 +33,10 @@ Json OpJson(const Block& block, size_t index) {
   json["types"] = std::move(types);
   if (index < block.picks.size() && block.picks[index].picked()) {
     const KernelPick& pick = block.picks[index];
-    json["kernel"] = {{"provider", pick.provider}, {"variant", pick.variant}, {"key", pick.key.DebugString()}, {"reason", pick.reason}};
+    json["kernel"] = {{"provider", pick.provider},
+                      {"variant", pick.variant},
+                      {"key", pick.key.DebugString()},
+                      {"reason", pick.reason}};
   }
   return json;
 }
@@ -48,7 +51,8 @@ std::string ToJson(const Program& program) {
   for (const Block& block : program.blocks) {
     Json out;
     out["inputs"] = Json::array();
-    for (const std::string& name : block.inputs) out["inputs"].push_back({{"name", name}, {"type", TypeText(block, name)}});
+    for (const std::string& name : block.inputs)
+      out["inputs"].push_back({{"name", name}, {"type", TypeText(block, name)}});
     out["outputs"] = block.outputs;
     out["output_names"] = block.output_names.empty() ? block.outputs : block.output_names;
     out["ops"] = Json::array();

@@ -1,4 +1,5 @@
-// A program as JSON, for tools: {"blocks": [{"inputs", "outputs", "ops": [...]}], "weights": [...], "metadata"}. Weight data is left out.
+// A program as JSON, for tools: {"blocks": [{"inputs", "outputs", "ops": [...]}], "weights": [...], "metadata"}. Weight
+// data is left out.
 #pragma once
 
 #include <string>

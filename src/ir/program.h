@@ -14,8 +14,8 @@
 
 namespace wherry {
 
-// Names -> constant host tensors, in plain layout but for what layout casts of constants left behind. A weight is never edited: a pass that needs another value adds one
-// under a new name.
+// Names -> constant host tensors, in plain layout but for what layout casts of constants left behind. A weight is never
+// edited: a pass that needs another value adds one under a new name.
 using WeightTable = std::map<std::string, DenseTensor>;
 
 // Which kernel an op is to run with. Recorded by the picking passes, stored in .wry; empty provider: not picked.

@@ -87,7 +87,8 @@ class SSAGraph {
   void SetLabel(Node* stmt, std::string label) { stmt->stmt_.label_ = std::move(label); }
   void SetAttr(Node* stmt, const std::string& name, Attribute value);  // validated against the schema
   void SetInput(Node* stmt, const std::string& param, NodeList args);
-  // Arguments without a producer become the statement's results instead of those it had, which stay if they have another producer.
+  // Arguments without a producer become the statement's results instead of those it had, which stay if they have
+  // another producer.
   void SetOutput(Node* stmt, const std::string& param, NodeList args);
   // Gives the statements this order, which must respect dependencies.
   void Reorder(const NodeList& order);

@@ -30,7 +30,8 @@ class StmtProblem {
         inputs_.push_back({i, arg, &metas_.back()});
       }
       if (stmt.HasAttr(schema.args[i].name)) bound_[i].attribute = &stmt.attrs().at(schema.args[i].name);
-      const bool constant = !args.empty() && std::all_of(args.begin(), args.end(), [](const Node* arg) { return arg->AsArg().is_weight; });
+      const bool constant = !args.empty() && std::all_of(args.begin(), args.end(),
+                                                         [](const Node* arg) { return arg->AsArg().is_weight; });
       if (constant) constants_.push_back(static_cast<int8_t>(i));
     }
     for (const OutputDef& output : schema.outputs) {
@@ -50,7 +51,8 @@ class StmtProblem {
     for (const Input& input : inputs_) {
       const MetaTensor& now = input.arg->AsArg().type;
       input.meta->layout = WantedLayout(kernel, node_, input.index, now);
-      if (input.meta->layout != now.layout && !input.arg->AsArg().is_weight) cost += EstimateConversionMicroseconds(now);
+      if (input.meta->layout != now.layout && !input.arg->AsArg().is_weight)
+        cost += EstimateConversionMicroseconds(now);
       const DataType wanted = kernel.key.dtype();
       const auto& casts = node_->AsStmt().schema().support_trans_dtype;
       const bool may_cast = std::find(casts.begin(), casts.end(), static_cast<int8_t>(input.index)) != casts.end();
@@ -60,7 +62,9 @@ class StmtProblem {
     return cost;
   }
 
-  KernelProblem problem() const { return KernelProblem(node_->AsStmt().schema(), bound_, outputs_, constants_, threads_); }
+  KernelProblem problem() const {
+    return KernelProblem(node_->AsStmt().schema(), bound_, outputs_, constants_, threads_);
+  }
   DataType key_type() const { return KeyDataType(node_->AsStmt().schema(), bound_); }
 
  private:
@@ -81,7 +85,8 @@ class StmtProblem {
 };
 
 bool SameTarget(Target kernel, Target place) {
-  return kernel == Target::kAny || place == Target::kAny || kernel == place || (IsHostMemory(kernel) && IsHostMemory(place));
+  return kernel == Target::kAny || place == Target::kAny || kernel == place ||
+         (IsHostMemory(kernel) && IsHostMemory(place));
 }
 
 // Where among the valid places the kernel stands, and whether its type is that place's.
@@ -93,7 +98,8 @@ void RankPlace(const std::vector<Place>& places, RankedKernel* ranked) {
   for (int i = 0; i < count; ++i) {
     const Place& place = places[static_cast<size_t>(i)];
     if (!SameTarget(key.target(), place.target())) continue;
-    const bool exact = key.dtype() == place.precision() || key.dtype() == DataType::kAny || place.precision() == DataType::kAny;
+    const bool exact =
+        key.dtype() == place.precision() || key.dtype() == DataType::kAny || place.precision() == DataType::kAny;
     const int rank = exact ? i : count + i;
     if (rank < ranked->place_rank) {
       ranked->place_rank = rank;
@@ -102,7 +108,8 @@ void RankPlace(const std::vector<Place>& places, RankedKernel* ranked) {
   }
 }
 
-// A kernel that no place names is admissible when there is no choice: integers and bools, and host kernels beside a device's.
+// A kernel that no place names is admissible when there is no choice: integers and bools, and host kernels beside a
+// device's.
 std::string PlaceRefusal(const std::vector<Place>& places, const RankedKernel& ranked) {
   if (ranked.place_rank < 2 * static_cast<int>(places.size())) return "";
   if (IsHostMemory(ranked.kernel->key.target())) return "";
@@ -114,7 +121,9 @@ bool Better(const RankedKernel& a, const RankedKernel& b, const std::vector<Kern
   if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
   const auto layout_differs = [&places](const RankedKernel& ranked) {
     const DataLayout layout = ranked.kernel->key.layout();
-    return layout != DataLayout::kAny && std::none_of(places.begin(), places.end(), [layout](const Place& place) { return place.layout() == layout; });
+    return layout != DataLayout::kAny && std::none_of(places.begin(), places.end(), [layout](const Place& place) {
+             return place.layout() == layout;
+           });
   };
   for (const KernelPickFactor::Criterion criterion : order) {
     switch (criterion) {
@@ -188,7 +197,8 @@ std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, c
     ranked.kernel = kernel;
     RankPlace(graph.valid_places(), &ranked);
     ranked.refusal = PlaceRefusal(graph.valid_places(), ranked);
-    if (ranked.refusal.empty() && kernel->key.dtype() != DataType::kAny && type != DataType::kUndefined && kernel->key.dtype() != type) {
+    if (ranked.refusal.empty() && kernel->key.dtype() != DataType::kAny && type != DataType::kUndefined &&
+        kernel->key.dtype() != type) {
       ranked.refusal = StrCat("it is for ", ToString(kernel->key.dtype()), ", the op is of ", ToString(type));
     }
     if (ranked.refusal.empty()) {
@@ -215,7 +225,8 @@ KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassCon
   }
   if (!ranking[0].refusal.empty()) {
     for (const RankedKernel& ranked : ranking) {
-      choice.reason += StrCat(choice.reason.empty() ? "" : "; ", ranked.kernel->id(), " (", ranked.kernel->key.DebugString(), "): ", ranked.refusal);
+      choice.reason += StrCat(choice.reason.empty() ? "" : "; ", ranked.kernel->id(), " (",
+                              ranked.kernel->key.DebugString(), "): ", ranked.refusal);
     }
     return choice;
   }

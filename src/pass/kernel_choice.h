@@ -13,16 +13,17 @@ namespace wherry::mir {
 // A registered kernel of the statement's op, and how it compares.
 struct RankedKernel {
   const Kernel* kernel = nullptr;
-  std::string refusal;          // why it cannot run; empty: it can
-  int place_rank = 0;           // index of the valid place it meets; beyond them for what is admissible all the same (integers, bools, host)
+  std::string refusal;  // why it cannot run; empty: it can
+  int place_rank =
+      0;  // index of the valid place it meets; beyond them for what is admissible all the same (integers, bools, host)
   bool precision_exact = true;  // its type is the place's
   double kernel_us = 0;         // estimated
   double conversion_us = 0;     // of the conversions at its inputs
   double cost_us() const { return kernel_us + conversion_us; }
 };
 
-// Everything registered for the op, best first (refused ones last, in the registry's order). `layouts` of the arguments are read from their
-// types.
+// Everything registered for the op, best first (refused ones last, in the registry's order). `layouts` of the arguments
+// are read from their types.
 std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context);
 
 // The pick for a statement: the first of RankKernels, or nothing (then `why` lists the refusals).
@@ -33,8 +34,8 @@ struct KernelChoice {
 };
 KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context);
 
-// The layout that the kernel wants an argument in: kNCHW or kNHWC. A kernel for any layout takes its first image as it is, and the
-// others like it.
+// The layout that the kernel wants an argument in: kNCHW or kNHWC. A kernel for any layout takes its first image as it
+// is, and the others like it.
 DataLayout WantedLayout(const Kernel& kernel, const Node* stmt, size_t arg_index, const MetaTensor& type);
 // The layout of the statement's results with this kernel.
 DataLayout ResultLayout(const Kernel& kernel, const Node* stmt, const MetaTensor& result);

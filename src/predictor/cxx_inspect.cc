@@ -28,7 +28,8 @@ std::vector<std::string> PassesBeforePick(const CxxConfig& config) {
 
 bool IsCalled(const mir::Node* stmt, const std::string& name) {
   if (stmt->AsStmt().label() == name) return true;
-  return std::any_of(stmt->outlinks().begin(), stmt->outlinks().end(), [&name](const mir::Node* result) { return result->AsArg().name == name; });
+  return std::any_of(stmt->outlinks().begin(), stmt->outlinks().end(),
+                     [&name](const mir::Node* result) { return result->AsArg().name == name; });
 }
 
 std::string ExplainStmt(const mir::SSAGraph& graph, const mir::Node* stmt, const PassContext& context) {
@@ -36,10 +37,11 @@ std::string ExplainStmt(const mir::SSAGraph& graph, const mir::Node* stmt, const
   bool first = true;
   for (const mir::RankedKernel& ranked : mir::RankKernels(graph, stmt, context)) {
     const Kernel& kernel = *ranked.kernel;
-    text += StrCat(first && ranked.refusal.empty() ? "  -> " : "     ", kernel.id(), " (", kernel.key.DebugString(), ", priority ", kernel.priority, "): ");
+    text += StrCat(first && ranked.refusal.empty() ? "  -> " : "     ", kernel.id(), " (", kernel.key.DebugString(),
+                   ", priority ", kernel.priority, "): ");
     if (ranked.refusal.empty()) {
-      text += StrCat("cost ", ranked.cost_us(), " us (kernel ", ranked.kernel_us, ", conversions ", ranked.conversion_us, "), place rank ",
-                     ranked.place_rank, "\n");
+      text += StrCat("cost ", ranked.cost_us(), " us (kernel ", ranked.kernel_us, ", conversions ",
+                     ranked.conversion_us, "), place rank ", ranked.place_rank, "\n");
     } else {
       text += StrCat("refused: ", ranked.refusal, "\n");
     }
@@ -52,8 +54,8 @@ std::string ExplainStmt(const mir::SSAGraph& graph, const mir::Node* stmt, const
 
 std::string ShowModel(const CxxConfig& config, const std::string& format) {
   static const std::vector<std::string> kFormats = {"text", "wir", "dot", "json"};
-  WHERRY_ENFORCE(std::find(kFormats.begin(), kFormats.end(), format) != kFormats.end(), kInvalidArgument, "there is no format ",
-                 Quote(format), "; formats are ", Join(kFormats, ", "));
+  WHERRY_ENFORCE(std::find(kFormats.begin(), kFormats.end(), format) != kFormats.end(), kInvalidArgument,
+                 "there is no format ", Quote(format), "; formats are ", Join(kFormats, ", "));
   const Program program = LoadModel(config).program;
   if (format == "dot") return ToDot(program);
   if (format == "json") return ToJson(program);
@@ -83,8 +85,8 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op) {
       result->AsArg().type.layout = mir::ResultLayout(*choice.kernel, stmt, result->AsArg().type);
     }
   }
-  WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label or result is ", Quote(op), "; nearest: ",
-                 Join(NearestNames(op, names, 3), ", "));
+  WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label or result is ", Quote(op),
+                 "; nearest: ", Join(NearestNames(op, names, 3), ", "));
   return text;
 }
 

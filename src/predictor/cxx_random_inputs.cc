@@ -60,7 +60,8 @@ Tensor RandomTensor(DataType dtype, const Shape& shape, uint64_t seed) {
   return tensor;
 }
 
-std::map<std::string, Tensor> RandomInputs(const CxxConfig& config, const std::map<std::string, Shape>& shapes, uint64_t seed) {
+std::map<std::string, Tensor> RandomInputs(const CxxConfig& config, const std::map<std::string, Shape>& shapes,
+                                           uint64_t seed) {
   const Program program = ImportFromConfig(config);
   std::map<std::string, Tensor> inputs;
   for (const std::string& name : program.main().inputs) {
@@ -68,7 +69,8 @@ std::map<std::string, Tensor> RandomInputs(const CxxConfig& config, const std::m
     inputs[name] = RandomTensor(type.dtype, ShapeFor(name, type, shapes), seed++);
   }
   for (const auto& [name, shape] : shapes) {
-    WHERRY_ENFORCE(inputs.count(name) != 0, kNotFound, "a shape is given for '", name, "', which is no input of the model");
+    WHERRY_ENFORCE(inputs.count(name) != 0, kNotFound, "a shape is given for '", name,
+                   "', which is no input of the model");
   }
   return inputs;
 }

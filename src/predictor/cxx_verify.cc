@@ -33,7 +33,8 @@ Values RunOnce(Program program, const std::map<std::string, Tensor>& inputs, con
   session.Run(pointers, &outputs);
   Values values;
   const auto keep = [&values](const std::string& name, const DenseTensor& tensor) {
-    if (IsFloating(tensor.dtype()) || IsInteger(tensor.dtype()) || tensor.dtype() == DataType::kBool) values[name] = AsDoubles(tensor);
+    if (IsFloating(tensor.dtype()) || IsInteger(tensor.dtype()) || tensor.dtype() == DataType::kBool)
+      values[name] = AsDoubles(tensor);
   };
   for (size_t i = 0; i < outputs.size(); ++i) keep(session.executable().main().output_names[i], *outputs[i]);
   for (const std::string& name : watched) {
@@ -65,8 +66,8 @@ double Worst(const Values& expected, const Values& got, const std::vector<std::s
 }
 
 // The first value, in the order of the program's ops, that both programs have and that differs.
-std::string FirstDifferentOp(const CxxConfig& config, const std::vector<std::string>& passes, const std::map<std::string, Tensor>& inputs,
-                             double tolerance) {
+std::string FirstDifferentOp(const CxxConfig& config, const std::vector<std::string>& passes,
+                             const std::map<std::string, Tensor>& inputs, double tolerance) {
   CxxConfig optimised = config;
   optimised.set_passes_internal(passes);
   Program plain = ImportFromConfig(config);
@@ -108,7 +109,8 @@ VerifyResult VerifyModel(const CxxConfig& config, const VerifyOptions& options) 
   result.max_difference = Worst(expected, RunOnce(LoadModel(config).program, inputs, {}), names);
   result.ok = result.max_difference <= options.tolerance;
   if (result.ok) {
-    result.report = StrCat("the outputs with and without passes agree to ", result.max_difference, " of their largest magnitude");
+    result.report =
+        StrCat("the outputs with and without passes agree to ", result.max_difference, " of their largest magnitude");
     return result;
   }
   // Prefixes of the pipeline, by bisection: once a pass has broken the outputs, later ones do not mend them.
@@ -122,10 +124,12 @@ VerifyResult VerifyModel(const CxxConfig& config, const VerifyOptions& options) 
     (worst <= options.tolerance ? good : bad) = middle;
   }
   result.first_pass = passes[bad - 1];
-  result.first_op = FirstDifferentOp(config, {passes.begin(), passes.begin() + static_cast<int64_t>(bad)}, inputs, options.tolerance);
-  result.report = StrCat("the outputs differ by ", result.max_difference, " of their largest magnitude, more than ", options.tolerance,
-                         "; the first pass after which they do is ", result.first_pass,
-                         result.first_op.empty() ? "" : StrCat(", the first value that differs there is ", result.first_op));
+  result.first_op =
+      FirstDifferentOp(config, {passes.begin(), passes.begin() + static_cast<int64_t>(bad)}, inputs, options.tolerance);
+  result.report =
+      StrCat("the outputs differ by ", result.max_difference, " of their largest magnitude, more than ",
+             options.tolerance, "; the first pass after which they do is ", result.first_pass,
+             result.first_op.empty() ? "" : StrCat(", the first value that differs there is ", result.first_op));
   return result;
 }
 

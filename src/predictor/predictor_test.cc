@@ -131,7 +131,8 @@ TEST_F(PredictorTest, DamagedFilesAreErrors) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
     try {
-      EXPECT_EQ(RunOnOnes(load(damaged).get()), (std::vector<float>{14, 26})) << "byte " << at;  // padding between the sections
+      EXPECT_EQ(RunOnOnes(load(damaged).get()), (std::vector<float>{14, 26}))
+          << "byte " << at;  // padding between the sections
     } catch (const Error&) {
     }
   }

@@ -23,7 +23,8 @@ block main(%x : f32[N,2]) -> (%y) {
 }
 )";
 
-std::shared_ptr<const Executable> Build(const std::string& text, bool optimize, const std::vector<std::string>& watched = {}) {
+std::shared_ptr<const Executable> Build(const std::string& text, bool optimize,
+                                        const std::vector<std::string>& watched = {}) {
   Program program = ParseProgram(text);
   if (optimize) program = Optimizer().Run(std::move(program), {});
   return Executable::Build(std::move(program), watched);
@@ -94,7 +95,9 @@ weight %w : f32[2] = [5, 6]
 block main(%x : f32[2]) -> (%x as "same", %w as "constant", %y, %y as "again") {
   %y = relu(x: %x)
 }
-)", GetParam()), nullptr);
+)",
+                        GetParam()),
+                  nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor x = F32({2}, {-1, 2});
   for (int i = 0; i < 2; ++i) {
@@ -123,7 +126,9 @@ block else(%q : f32[N]) -> (%r) {
   %s = neg(x: %q)
   %r = assign(x: %s)
 }
-)", GetParam()), nullptr);
+)",
+                        GetParam()),
+                  nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor x = F32({2}, {0, 0});
   DenseTensor condition(HostAllocator(), TensorMeta{DataType::kBool, Shape(), DataLayout::kNCHW, 0});
@@ -140,7 +145,9 @@ block main(%x : f32[6], %s : i64[2]) -> (%z) {
   %y = reshape(x: %x, shape: %s)
   %z = relu(x: %y)
 }
-)", GetParam()), nullptr);
+)",
+                        GetParam()),
+                  nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor x = F32({6}, {1, -2, 3, -4, 5, -6});
   DenseTensor shape(HostAllocator(), TensorMeta{DataType::kInt64, Shape{2}, DataLayout::kNCHW, 0});
@@ -170,7 +177,8 @@ TEST_P(SessionTest, ErrorsNameWhatIsWrong) {
   const DenseTensor wide = F32({1, 3}, {1, 1, 1});
   const DenseTensor flat = F32({2}, {1, 1});
   const DenseTensor none;
-  EXPECT_NE(ErrorText([&] { session.Run({&wide}, &outputs); }).find("input 'x' is f32[1,3], expected f32[N,2]"), std::string::npos);
+  EXPECT_NE(ErrorText([&] { session.Run({&wide}, &outputs); }).find("input 'x' is f32[1,3], expected f32[N,2]"),
+            std::string::npos);
   EXPECT_NE(ErrorText([&] { session.Run({&flat}, &outputs); }).find("input 'x'"), std::string::npos);
   EXPECT_NE(ErrorText([&] { session.Run({&none}, &outputs); }).find("has no data"), std::string::npos);
   EXPECT_NE(ErrorText([&] { session.Run({}, &outputs); }).find("1 inputs, got 0"), std::string::npos);

@@ -158,14 +158,16 @@ Program Apply(const Case& test, int times) {
 double Compare(const Case& test, Program a, Program b) {
   std::mt19937 random(7);
   std::vector<DenseTensor> inputs;
-  for (const std::string& name : a.main().inputs) inputs.push_back(RandomTensor(a.main().values.at(name), test.symbols, &random));
+  for (const std::string& name : a.main().inputs)
+    inputs.push_back(RandomTensor(a.main().values.at(name), test.symbols, &random));
   const auto expected = RunProgram(std::move(a), inputs);
   const auto got = RunProgram(std::move(b), inputs);
-  WHERRY_ENFORCE(expected.size() == got.size(), kInternal, "the programs have ", expected.size(), " and ", got.size(), " outputs");
+  WHERRY_ENFORCE(expected.size() == got.size(), kInternal, "the programs have ", expected.size(), " and ", got.size(),
+                 " outputs");
   double worst = 0;
   for (size_t i = 0; i < got.size(); ++i) {
-    WHERRY_ENFORCE(expected[i]->meta() == got[i]->meta(), kInternal, "output ", i, " is ", got[i]->meta().DebugString(), ", expected ",
-                   expected[i]->meta().DebugString());
+    WHERRY_ENFORCE(expected[i]->meta() == got[i]->meta(), kInternal, "output ", i, " is ", got[i]->meta().DebugString(),
+                   ", expected ", expected[i]->meta().DebugString());
     const std::vector<double> x = AsDoubles(*expected[i]);
     const std::vector<double> y = AsDoubles(*got[i]);
     double largest = 1e-30;

@@ -1,4 +1,5 @@
-// Golden tests of passes: src/passes/<phase>/<pass>.wir holds cases, each an input and the program expected after the pass.
+// Golden tests of passes: src/passes/<phase>/<pass>.wir holds cases, each an input and the program expected after the
+// pass.
 //
 //   // places: x86:float:nchw          (optional directives, before the input)
 //   // before: infer_shapes_pass       (passes run first, on the input)

@@ -37,9 +37,8 @@ TEST_P(GoldenTest, Pass) {
   EXPECT_TRUE(any_untouched) << "no case shows what the pass must leave alone";
 }
 
-INSTANTIATE_TEST_SUITE_P(Passes, GoldenTest, testing::ValuesIn(Files()), [](const auto& test) {
-  return std::filesystem::path(test.param).stem().string();
-});
+INSTANTIATE_TEST_SUITE_P(Passes, GoldenTest, testing::ValuesIn(Files()),
+                         [](const auto& test) { return std::filesystem::path(test.param).stem().string(); });
 
 }  // namespace
 }  // namespace wherry::golden

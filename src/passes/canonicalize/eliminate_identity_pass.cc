@@ -50,8 +50,10 @@ Node* Unchanged(const Node::Stmt& stmt) {
     const std::vector<int64_t> perm = Permutation(stmt);
     return std::is_sorted(perm.begin(), perm.end()) ? x : nullptr;
   }
-  if (op == "reshape" || op == "squeeze" || op == "unsqueeze" || op == "flatten" || op == "expand" || op == "tile" || op == "slice") {
-    // A slice of the whole and an expand to the same shape change nothing, nor can the others without changing the shape.
+  if (op == "reshape" || op == "squeeze" || op == "unsqueeze" || op == "flatten" || op == "expand" || op == "tile" ||
+      op == "slice") {
+    // A slice of the whole and an expand to the same shape change nothing, nor can the others without changing the
+    // shape.
     if (op == "slice" && Reverses(stmt)) return nullptr;
     return SameShape(type, out->AsArg().type) ? x : nullptr;
   }
@@ -72,7 +74,8 @@ class EliminateIdentityPass : public ProgramPass {
   }
 
  private:
-  // reshape of a reshape needs the first no more; transpose of a transpose is one; the same for repeated idempotent ops.
+  // reshape of a reshape needs the first no more; transpose of a transpose is one; the same for repeated idempotent
+  // ops.
   static void Shorten(SSAGraph* graph, Node* node) {
     const Node::Stmt& stmt = node->AsStmt();
     const std::string op = stmt.op_type();
@@ -90,12 +93,14 @@ class EliminateIdentityPass : public ProgramPass {
       std::vector<int64_t> both;
       for (int64_t axis : outer) both.push_back(inner.at(static_cast<size_t>(axis)));
       graph->SetAttr(node, "perm", both);
-    } else if (op == "reshape" && (first == "reshape" || first == "flatten" || first == "squeeze" || first == "unsqueeze")) {
+    } else if (op == "reshape" &&
+               (first == "reshape" || first == "flatten" || first == "squeeze" || first == "unsqueeze")) {
       // An entry 0 copies a dimension of what it is applied to.
       if (!stmt.HasAttr("shape") || stmt.GetAttr<bool>("allow_zero")) return;
       const IntArray& shape = stmt.GetAttr<IntArray>("shape");
       if (std::count(shape.begin(), shape.end(), 0) != 0) return;
-    } else if (!((op == "relu" || op == "abs" || op == "relu6" || op == "floor" || op == "ceil" || op == "round") && first == op)) {
+    } else if (!((op == "relu" || op == "abs" || op == "relu6" || op == "floor" || op == "ceil" || op == "round") &&
+                 first == op)) {
       return;
     }
     graph->SetInput(node, "x", {source});

@@ -1,5 +1,5 @@
-// Runs what depends on constants only, once and now: statements whose arguments are all weights, and values that inference knows.
-// Constants bound to IntArray and Scalar arguments become attributes.
+// Runs what depends on constants only, once and now: statements whose arguments are all weights, and values that
+// inference knows. Constants bound to IntArray and Scalar arguments become attributes.
 #include <algorithm>
 
 #include "base/check.h"
@@ -19,7 +19,8 @@ class FoldConstantsPass : public ProgramPass {
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       BindAttributes(graph.get(), stmt);
-      if (stmt->AsStmt().schema().Has(kTraitControlFlow) || stmt->AsStmt().schema().Has(kTraitRandom) || IsPlacement(stmt->AsStmt())) {
+      if (stmt->AsStmt().schema().Has(kTraitControlFlow) || stmt->AsStmt().schema().Has(kTraitRandom) ||
+          IsPlacement(stmt->AsStmt())) {
         continue;
       }
       if (FoldKnownValues(graph.get(), stmt)) continue;
@@ -28,7 +29,8 @@ class FoldConstantsPass : public ProgramPass {
   }
 
  private:
-  // reshape(x, shape: %w) with a weight, or with values that inference knows as numbers, becomes reshape(x) {shape = [...]}.
+  // reshape(x, shape: %w) with a weight, or with values that inference knows as numbers, becomes reshape(x) {shape =
+  // [...]}.
   static void BindAttributes(SSAGraph* graph, Node* node) {
     const Node::Stmt& stmt = node->AsStmt();
     for (const ArgDef& def : stmt.schema().args) {
@@ -111,7 +113,8 @@ class FoldConstantsPass : public ProgramPass {
       }
     }
     if (written > std::max(read, context().max_folded_bytes)) {
-      Note(StrCat(stmt.op_type(), ": not folded, its result of ", written, " bytes is larger than what it is made from"));
+      Note(StrCat(stmt.op_type(), ": not folded, its result of ", written,
+                  " bytes is larger than what it is made from"));
       return;
     }
     CpuContext cpu(context().pool);

@@ -1,5 +1,5 @@
-// Sets the type of every value by InferMeta: element types, shapes with symbols, known integer values. Child graphs are inferred with
-// the statement that owns them.
+// Sets the type of every value by InferMeta: element types, shapes with symbols, known integer values. Child graphs are
+// inferred with the statement that owns them.
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {

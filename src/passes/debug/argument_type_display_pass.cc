@@ -10,7 +10,8 @@ class ArgumentTypeDisplayPass : public DebugPass {
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     WHERRY_LOG(kDebug) << "== Argument types ==";
     for (const Node* node : graph->nodes()) {
-      if (node->IsArg()) WHERRY_LOG(kDebug) << "* ARG " << node->AsArg().name << " type: " << node->AsArg().type.DebugString();
+      if (node->IsArg())
+        WHERRY_LOG(kDebug) << "* ARG " << node->AsArg().name << " type: " << node->AsArg().type.DebugString();
     }
   }
 };

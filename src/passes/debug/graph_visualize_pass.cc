@@ -1,4 +1,5 @@
-// Writes the graph as Graphviz to the file that the option "graph_visualize_pass.file" names, or to the log at debug level.
+// Writes the graph as Graphviz to the file that the option "graph_visualize_pass.file" names, or to the log at debug
+// level.
 #include "base/atomic_file.h"
 #include "base/log.h"
 #include "ir/dot.h"

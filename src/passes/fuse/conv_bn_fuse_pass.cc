@@ -1,5 +1,6 @@
 // conv2d + batch_norm -> conv2d with other weights and a bias:
-//   bn(conv(x, w) + b) = conv(x, w * s) + (b - mean) * s + beta,   s = gamma / sqrt(variance + epsilon), per output channel.
+//   bn(conv(x, w) + b) = conv(x, w * s) + (b - mean) * s + beta,   s = gamma / sqrt(variance + epsilon), per output
+//   channel.
 #include <cmath>
 #include <vector>
 
@@ -61,7 +62,8 @@ class ConvBnFuser : public FuseBase {
     const auto epsilon = bn.GetAttr<double>("epsilon");
 
     DenseTensor new_filter(HostAllocator(), filter.meta());
-    DenseTensor new_bias(HostAllocator(), TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(channels)}, DataLayout::kNCHW, 0});
+    DenseTensor new_bias(HostAllocator(),
+                         TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(channels)}, DataLayout::kNCHW, 0});
     const int64_t per_channel = filter.shape().numel(1, filter.shape().rank());
     const auto* from = filter.data<float>();
     auto* to = new_filter.mutable_data<float>();

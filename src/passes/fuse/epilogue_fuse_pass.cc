@@ -1,5 +1,6 @@
-// What follows a convolution, a matrix product or fc and can be done on its result while that is still in registers goes into its
-// epilogue: scale and bias per channel, one more operand of the result's shape, activations. One table for all of them.
+// What follows a convolution, a matrix product or fc and can be done on its result while that is still in registers
+// goes into its epilogue: scale and bias per channel, one more operand of the result's shape, activations. One table
+// for all of them.
 #include <algorithm>
 #include <optional>
 
@@ -26,11 +27,21 @@ std::optional<Activation> ActivationOf(const Node::Stmt& stmt) {
     float b;
   };
   static constexpr Plain kPlain[] = {
-      {"relu", ActKind::kRelu, 0, 0},         {"relu6", ActKind::kClip, 0, 6},      {"sigmoid", ActKind::kSigmoid, 0, 0},
-      {"tanh", ActKind::kTanh, 0, 0},         {"hardswish", ActKind::kHardSwish, 0, 0}, {"silu", ActKind::kSwish, 1, 0},
-      {"mish", ActKind::kMish, 0, 0},         {"exp", ActKind::kExp, 0, 0},         {"sqrt", ActKind::kSqrt, 0, 0},
-      {"abs", ActKind::kAbs, 0, 0},           {"erf", ActKind::kErf, 0, 0},         {"square", ActKind::kSquare, 0, 0},
-      {"reciprocal", ActKind::kReciprocal, 0, 0}, {"neg", ActKind::kNeg, 0, 0},     {"log", ActKind::kLog, 0, 0},
+      {"relu", ActKind::kRelu, 0, 0},
+      {"relu6", ActKind::kClip, 0, 6},
+      {"sigmoid", ActKind::kSigmoid, 0, 0},
+      {"tanh", ActKind::kTanh, 0, 0},
+      {"hardswish", ActKind::kHardSwish, 0, 0},
+      {"silu", ActKind::kSwish, 1, 0},
+      {"mish", ActKind::kMish, 0, 0},
+      {"exp", ActKind::kExp, 0, 0},
+      {"sqrt", ActKind::kSqrt, 0, 0},
+      {"abs", ActKind::kAbs, 0, 0},
+      {"erf", ActKind::kErf, 0, 0},
+      {"square", ActKind::kSquare, 0, 0},
+      {"reciprocal", ActKind::kReciprocal, 0, 0},
+      {"neg", ActKind::kNeg, 0, 0},
+      {"log", ActKind::kLog, 0, 0},
   };
   const std::string op = stmt.op_type();
   for (const Plain& plain : kPlain) {
@@ -65,7 +76,8 @@ class EpilogueFusePass : public ProgramPass {
         ++fused;
       }
       if (fused > 0) {
-        Note(StrCat(op, " ", base->AsStmt().output()->AsArg().name, ": epilogue ", ToString(base->AsStmt().GetAttr<Epilogue>("epilogue"))));
+        Note(StrCat(op, " ", base->AsStmt().output()->AsArg().name, ": epilogue ",
+                    ToString(base->AsStmt().GetAttr<Epilogue>("epilogue"))));
       }
     }
   }
@@ -119,8 +131,8 @@ class EpilogueFusePass : public ProgramPass {
   }
 
   // add, subtract or multiply of `value` and something that the epilogue can take as an operand.
-  static std::optional<EpilogueStep> StepWithOperand(SSAGraph* graph, const Node::Stmt& base, const Node* value, const Node::Stmt& next,
-                                                     Node** operand) {
+  static std::optional<EpilogueStep> StepWithOperand(SSAGraph* graph, const Node::Stmt& base, const Node* value,
+                                                     const Node::Stmt& next, Node** operand) {
     const std::string op = next.op_type();
     if (op != "add" && op != "multiply" && op != "subtract") return std::nullopt;
     Node* x = next.input("x");
@@ -138,14 +150,19 @@ class EpilogueFusePass : public ProgramPass {
     if (weight == nullptr) return std::nullopt;
     const std::optional<std::vector<float>> row = PerChannel(base, type, *weight);
     if (!row) return std::nullopt;
-    DenseTensor channel(HostAllocator(), TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(row->size())}, DataLayout::kNCHW, 0});
-    std::transform(row->begin(), row->end(), channel.mutable_data<float>(), [&op](float v) { return op == "subtract" ? -v : v; });
+    DenseTensor channel(HostAllocator(),
+                        TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(row->size())}, DataLayout::kNCHW, 0});
+    std::transform(row->begin(), row->end(), channel.mutable_data<float>(),
+                   [&op](float v) { return op == "subtract" ? -v : v; });
     *operand = graph->NewWeight(other->AsArg().name, std::move(channel));
-    return EpilogueStep{op == "multiply" ? EpilogueStep::Kind::kScale : EpilogueStep::Kind::kBias, ActKind::kIdentity, 0, 0, -1};
+    return EpilogueStep{op == "multiply" ? EpilogueStep::Kind::kScale : EpilogueStep::Kind::kBias, ActKind::kIdentity,
+                        0, 0, -1};
   }
 
-  // The weight as one number per channel of the result (axis 1 of a convolution's, the last of a product's), if broadcasting makes it so.
-  static std::optional<std::vector<float>> PerChannel(const Node::Stmt& base, const MetaTensor& result, const DenseTensor& weight) {
+  // The weight as one number per channel of the result (axis 1 of a convolution's, the last of a product's), if
+  // broadcasting makes it so.
+  static std::optional<std::vector<float>> PerChannel(const Node::Stmt& base, const MetaTensor& result,
+                                                      const DenseTensor& weight) {
     const int axis = base.op_type() == "conv2d" ? 1 : result.rank() - 1;
     if (axis < 0 || axis >= result.rank() || weight.shape().rank() > result.rank()) return std::nullopt;
     const Dim& channels = result.dims[static_cast<size_t>(axis)];

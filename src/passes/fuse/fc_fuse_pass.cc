@@ -35,7 +35,8 @@ class FcFuser : public FuseBase {
     const DenseTensor& bias = graph->WeightTensor(matched.at("bias"));
     const MetaTensor& x = matched.at("x")->AsArg().type;
     const MetaTensor& product = matched.at("product_out")->AsArg().type;
-    if (weight.shape().rank() != 2 || bias.dtype() != weight.dtype() || !x.rank_known || !product.rank_known) return false;
+    if (weight.shape().rank() != 2 || bias.dtype() != weight.dtype() || !x.rank_known || !product.rank_known)
+      return false;
     const Node::Stmt& stmt = matched.at("product")->AsStmt();
     if (product_ == "mul") {
       if (stmt.GetAttr<int>("y_num_col_dims") != 1) return false;

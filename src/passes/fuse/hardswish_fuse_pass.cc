@@ -1,4 +1,5 @@
-// hardswish from the pieces that exporters write: x * clip(x + 3, 0, 6) / 6, and x * hardsigmoid(x) with slope 1/6 and offset 1/2.
+// hardswish from the pieces that exporters write: x * clip(x + 3, 0, 6) / 6, and x * hardsigmoid(x) with slope 1/6 and
+// offset 1/2.
 #include <cmath>
 
 #include "ir/fuse_base.h"
@@ -47,11 +48,14 @@ class HardswishFuser : public FuseBase {
   bool Check(SSAGraph* graph, const key2nodes_t& matched) override {
     const Node::Stmt& clip = matched.at("clip")->AsStmt();
     const bool zero_to_six = clip.op_type() == "relu6" || (IsScalar(clip, "min", 0) && IsScalar(clip, "max", 6));
-    return zero_to_six && IsConstant(*graph, matched.at("three"), 3) && IsConstant(*graph, matched.at("six"), multiplies_ ? 1.0 / 6 : 6) &&
+    return zero_to_six && IsConstant(*graph, matched.at("three"), 3) &&
+           IsConstant(*graph, matched.at("six"), multiplies_ ? 1.0 / 6 : 6) &&
            matched.at("x")->AsArg().type.dims == matched.at("out")->AsArg().type.dims;
   }
 
-  void InsertNewNode(SSAGraph* graph, const key2nodes_t& matched) override { graph->NewStmt(GenOpDesc(matched), matched.at("end")); }
+  void InsertNewNode(SSAGraph* graph, const key2nodes_t& matched) override {
+    graph->NewStmt(GenOpDesc(matched), matched.at("end"));
+  }
 
   OpDesc GenOpDesc(const key2nodes_t& matched) override {
     OpDesc desc("hardswish");
@@ -79,7 +83,8 @@ class GatedHardswishFuser : public FuseBase {
 
   bool Check(SSAGraph* /*graph*/, const key2nodes_t& matched) override {
     const Node::Stmt& sigmoid = matched.at("sigmoid")->AsStmt();
-    return std::abs(sigmoid.GetAttr<double>("slope") - 1.0 / 6) <= 1e-6 && std::abs(sigmoid.GetAttr<double>("offset") - 0.5) <= 1e-6;
+    return std::abs(sigmoid.GetAttr<double>("slope") - 1.0 / 6) <= 1e-6 &&
+           std::abs(sigmoid.GetAttr<double>("offset") - 0.5) <= 1e-6;
   }
 
   void InsertNewNode(SSAGraph* graph, const key2nodes_t& matched) override {
@@ -109,4 +114,6 @@ class HardswishFusePass : public ProgramPass {
 }  // namespace
 }  // namespace wherry::mir
 
-REGISTER_MIR_PASS(hardswish_fuse_pass, wherry::mir::HardswishFusePass).BindTargets({TARGET(kAny)}).BindKernel("hardswish");
+REGISTER_MIR_PASS(hardswish_fuse_pass, wherry::mir::HardswishFusePass)
+    .BindTargets({TARGET(kAny)})
+    .BindKernel("hardswish");

@@ -1,5 +1,5 @@
-// Marks results that may use their argument's memory: views, and results that the schema allows to overwrite an argument nobody else
-// reads. The runtime honours a mark when the sizes agree.
+// Marks results that may use their argument's memory: views, and results that the schema allows to overwrite an
+// argument nobody else reads. The runtime honours a mark when the sizes agree.
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {

@@ -1,5 +1,5 @@
-// Orders independent statements so that less memory is alive at a time, and reports what the arena will need. The offsets themselves are
-// worked out by the runtime for each shape, with the same planner.
+// Orders independent statements so that less memory is alive at a time, and reports what the arena will need. The
+// offsets themselves are worked out by the runtime for each shape, with the same planner.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -33,8 +33,9 @@ class MemoryOptimizePass : public StmtPass {
         best = PeakBytes(reordered);
       }
     }
-    Note(StrCat("activations: ", separate, " bytes apart, ", PlanArena(Lifetimes(*graph, graph->StmtTopologicalOrder())).size,
-                " in one arena, ", best, " alive at once", best < peak ? StrCat(" (", peak, " before reordering)") : "",
+    Note(StrCat("activations: ", separate, " bytes apart, ",
+                PlanArena(Lifetimes(*graph, graph->StmtTopologicalOrder())).size, " in one arena, ", best,
+                " alive at once", best < peak ? StrCat(" (", peak, " before reordering)") : "",
                 " (a dynamic dimension counts as ", kAssumedDim, ")"));
   }
 
@@ -89,7 +90,8 @@ class MemoryOptimizePass : public StmtPass {
       double best_growth = std::numeric_limits<double>::max();
       for (size_t i = 0; i < ready.size(); ++i) {
         double growth = 0;
-        for (const Node* result : ready[i]->outlinks()) growth += InArena(graph, result) ? static_cast<double>(Bytes(result)) : 0;
+        for (const Node* result : ready[i]->outlinks())
+          growth += InArena(graph, result) ? static_cast<double>(Bytes(result)) : 0;
         for (const Node* arg : ready[i]->inlinks()) {
           const Node* root = Root(graph, arg);
           if (InArena(graph, root) && open_uses[root] == 1) growth -= static_cast<double>(Bytes(root));

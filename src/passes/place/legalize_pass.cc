@@ -1,5 +1,5 @@
-// Splits what no good kernel takes: where a statement's epilogue keeps the better kernels away, its last steps become statements of their
-// own until one of those kernels accepts.
+// Splits what no good kernel takes: where a statement's epilogue keeps the better kernels away, its last steps become
+// statements of their own until one of those kernels accepts.
 #include <algorithm>
 #include <optional>
 
@@ -15,13 +15,16 @@ std::optional<std::pair<std::string, AttributeMap>> OpOf(const EpilogueStep& ste
   const auto plain = [](const char* op) { return std::make_pair(std::string(op), AttributeMap{}); };
   switch (step.act) {
     case ActKind::kRelu: return plain("relu");
-    case ActKind::kClip: return std::make_pair(std::string("clip"), AttributeMap{{"min", Scalar(step.a)}, {"max", Scalar(step.b)}});
-    case ActKind::kLeakyRelu: return std::make_pair(std::string("leaky_relu"), AttributeMap{{"negative_slope", double{step.a}}});
+    case ActKind::kClip:
+      return std::make_pair(std::string("clip"), AttributeMap{{"min", Scalar(step.a)}, {"max", Scalar(step.b)}});
+    case ActKind::kLeakyRelu:
+      return std::make_pair(std::string("leaky_relu"), AttributeMap{{"negative_slope", double{step.a}}});
     case ActKind::kElu: return std::make_pair(std::string("elu"), AttributeMap{{"alpha", double{step.a}}});
     case ActKind::kSigmoid: return plain("sigmoid");
     case ActKind::kTanh: return plain("tanh");
     case ActKind::kHardSigmoid:
-      return std::make_pair(std::string("hardsigmoid"), AttributeMap{{"slope", double{step.a}}, {"offset", double{step.b}}});
+      return std::make_pair(std::string("hardsigmoid"),
+                            AttributeMap{{"slope", double{step.a}}, {"offset", double{step.b}}});
     case ActKind::kHardSwish: return plain("hardswish");
     case ActKind::kSwish: return std::make_pair(std::string("swish"), AttributeMap{{"beta", double{step.a}}});
     case ActKind::kGelu: return plain("gelu");
@@ -30,7 +33,8 @@ std::optional<std::pair<std::string, AttributeMap>> OpOf(const EpilogueStep& ste
     case ActKind::kSqrt: return plain("sqrt");
     case ActKind::kAbs: return plain("abs");
     case ActKind::kSoftplus:
-      return std::make_pair(std::string("softplus"), AttributeMap{{"beta", double{step.a}}, {"threshold", double{step.b}}});
+      return std::make_pair(std::string("softplus"),
+                            AttributeMap{{"beta", double{step.a}}, {"threshold", double{step.b}}});
     case ActKind::kMish: return plain("mish");
     case ActKind::kErf: return plain("erf");
     case ActKind::kSquare: return plain("square");
@@ -51,24 +55,28 @@ class LegalizePass : public ProgramPass {
       const size_t keep = StepsToKeep(*graph, stmt);
       const size_t count = before.GetAttr<Epilogue>("epilogue").steps.size();
       if (keep == count) continue;
-      Note(StrCat(before.op_type(), " ", before.output()->AsArg().name, ": ", count - keep, " epilogue steps split off"));
+      Note(StrCat(before.op_type(), " ", before.output()->AsArg().name, ": ", count - keep,
+                  " epilogue steps split off"));
       for (size_t left = count; left > keep; --left) SplitLast(graph.get(), stmt);
       Pick(graph.get(), stmt);
     }
   }
 
  private:
-  // The longest prefix of the epilogue with which the cheapest kernel for none of it still runs; all, when that saves nothing.
+  // The longest prefix of the epilogue with which the cheapest kernel for none of it still runs; all, when that saves
+  // nothing.
   size_t StepsToKeep(SSAGraph& graph, Node* stmt) const {
     const Epilogue whole = stmt->AsStmt().GetAttr<Epilogue>("epilogue");
     const double whole_us = Cost(graph, stmt);
     graph.SetAttr(stmt, "epilogue", Epilogue());
     const double bare_us = Cost(graph, stmt);
     size_t keep = whole.steps.size();
-    // Each step of its own reads and writes the result once more; twice the bare kernel's time is more than that for any product.
+    // Each step of its own reads and writes the result once more; twice the bare kernel's time is more than that for
+    // any product.
     if (whole_us > 2 * bare_us) {
       for (keep = whole.steps.size() - 1; keep > 0; --keep) {
-        graph.SetAttr(stmt, "epilogue", Epilogue{{whole.steps.begin(), whole.steps.begin() + static_cast<int64_t>(keep)}});
+        graph.SetAttr(stmt, "epilogue",
+                      Epilogue{{whole.steps.begin(), whole.steps.begin() + static_cast<int64_t>(keep)}});
         if (Cost(graph, stmt) <= 2 * bare_us) break;
       }
     }
@@ -111,7 +119,8 @@ class LegalizePass : public ProgramPass {
   static Node* Operand(SSAGraph* graph, const Node* stmt, const EpilogueStep& step, const MetaTensor& type) {
     Node* operand = stmt->AsStmt().input_list("operands").at(static_cast<size_t>(step.operand));
     const DenseTensor* weight = graph->TryWeight(operand);
-    if (step.kind == EpilogueStep::Kind::kAdd || stmt->AsStmt().op_type() != "conv2d" || weight == nullptr) return operand;
+    if (step.kind == EpilogueStep::Kind::kAdd || stmt->AsStmt().op_type() != "conv2d" || weight == nullptr)
+      return operand;
     TensorMeta meta = weight->meta();
     meta.shape = Shape{weight->numel(), 1, 1};
     (void)type;
@@ -133,7 +142,8 @@ class LegalizePass : public ProgramPass {
     InferStmt(graph, stmt);
     const KernelChoice choice = ChooseKernel(*graph, stmt, context());
     if (choice.kernel == nullptr) return;
-    graph->SetPick(stmt, KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
+    graph->SetPick(stmt,
+                   KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
     MetaTensor& type = stmt->AsStmt().output()->AsArg().type;
     type.layout = ResultLayout(*choice.kernel, stmt, type);
   }

@@ -1,6 +1,6 @@
-// Picks a kernel for every statement: vetoes what cannot run, then compares by valid place, precision, estimated cost (conversions at the
-// inputs counted), layout and priority, in the order that KernelPickFactor gives. Walks forward, so that each op sees the layout in which
-// its arguments come.
+// Picks a kernel for every statement: vetoes what cannot run, then compares by valid place, precision, estimated cost
+// (conversions at the inputs counted), layout and priority, in the order that KernelPickFactor gives. Walks forward, so
+// that each op sees the layout in which its arguments come.
 #include "base/check.h"
 #include "pass/kernel_choice.h"
 #include "pass/pass_registry.h"
@@ -28,8 +28,9 @@ class StaticKernelPickPass : public StmtPass {
         MetaTensor& type = result->AsArg().type;
         type.layout = ResultLayout(kernel, stmt, type);
       }
-      Note(StrCat(schema.name, " ", stmt->outlinks().empty() ? "" : stmt->outlinks()[0]->AsArg().name, ": ", kernel.id(), " (",
-                  kernel.key.DebugString(), layout == DataLayout::kAny ? ", any layout" : "", "), ", choice.reason));
+      Note(StrCat(schema.name, " ", stmt->outlinks().empty() ? "" : stmt->outlinks()[0]->AsArg().name, ": ",
+                  kernel.id(), " (", kernel.key.DebugString(), layout == DataLayout::kAny ? ", any layout" : "", "), ",
+                  choice.reason));
     }
   }
 };

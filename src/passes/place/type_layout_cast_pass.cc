@@ -1,5 +1,5 @@
-// Puts a `layout` statement wherever a value does not lie as the kernel that reads it wants; one for each value and layout, however many
-// readers there are. Outputs of the graph are plain.
+// Puts a `layout` statement wherever a value does not lie as the kernel that reads it wants; one for each value and
+// layout, however many readers there are. Outputs of the graph are plain.
 #include <map>
 
 #include "kernel/kernel_registry.h"
@@ -21,7 +21,8 @@ class TypeLayoutCastPass : public ProgramPass {
         bool changed = false;
         for (Node*& arg : args) {
           const MetaTensor& type = arg->AsArg().type;
-          // What has no kernel here (control flow, copies) passes values on as they are: plain, so that the other side need not know.
+          // What has no kernel here (control flow, copies) passes values on as they are: plain, so that the other side
+          // need not know.
           const DataLayout wanted = kernel == nullptr ? DataLayout::kNCHW : WantedLayout(*kernel, stmt, i, type);
           if (!type.rank_known || type.rank() < 3 || type.layout == wanted) continue;
           arg = Cast(graph.get(), arg, wanted, stmt);
@@ -44,7 +45,8 @@ class TypeLayoutCastPass : public ProgramPass {
   static const Kernel* Picked(const SSAGraph& graph, const Node* stmt) {
     const KernelPick* pick = graph.Pick(stmt);
     if (pick == nullptr) return nullptr;
-    return KernelFactory::Instance().FindKernel(stmt->AsStmt().schema().kernel, pick->provider, pick->variant, pick->key);
+    return KernelFactory::Instance().FindKernel(stmt->AsStmt().schema().kernel, pick->provider, pick->variant,
+                                                pick->key);
   }
 
   Node* Cast(SSAGraph* graph, Node* arg, DataLayout layout, const Node* near) {
@@ -56,7 +58,8 @@ class TypeLayoutCastPass : public ProgramPass {
     Node* stmt = graph->NewStmt("layout", {{"x", {arg}}}, {{"out", {cast}}}, {{"layout", layout}}, near);
     const KernelChoice choice = ChooseKernel(*graph, stmt, context());
     if (choice.kernel != nullptr) {
-      graph->SetPick(stmt, KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
+      graph->SetPick(stmt,
+                     KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
     }
     return cast;
   }
@@ -67,4 +70,6 @@ class TypeLayoutCastPass : public ProgramPass {
 }  // namespace
 }  // namespace wherry::mir
 
-REGISTER_MIR_PASS(type_layout_cast_pass, wherry::mir::TypeLayoutCastPass).BindTargets({TARGET(kAny)}).BindKernel("layout");
+REGISTER_MIR_PASS(type_layout_cast_pass, wherry::mir::TypeLayoutCastPass)
+    .BindTargets({TARGET(kAny)})
+    .BindKernel("layout");

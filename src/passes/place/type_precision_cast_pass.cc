@@ -1,4 +1,5 @@
-// Puts a `cast` statement wherever an argument that its op allows to be converted has another element type than the picked kernel.
+// Puts a `cast` statement wherever an argument that its op allows to be converted has another element type than the
+// picked kernel.
 #include <algorithm>
 #include <map>
 
@@ -43,7 +44,8 @@ class TypePrecisionCastPass : public ProgramPass {
     Node* stmt = graph->NewStmt("cast", {{"x", {arg}}}, {{"out", {cast}}}, {{"dtype", dtype}}, near);
     const KernelChoice choice = ChooseKernel(*graph, stmt, context());
     if (choice.kernel != nullptr) {
-      graph->SetPick(stmt, KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
+      graph->SetPick(stmt,
+                     KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
     }
     return cast;
   }
@@ -52,4 +54,6 @@ class TypePrecisionCastPass : public ProgramPass {
 }  // namespace
 }  // namespace wherry::mir
 
-REGISTER_MIR_PASS(type_precision_cast_pass, wherry::mir::TypePrecisionCastPass).BindTargets({TARGET(kAny)}).BindKernel("cast");
+REGISTER_MIR_PASS(type_precision_cast_pass, wherry::mir::TypePrecisionCastPass)
+    .BindTargets({TARGET(kAny)})
+    .BindKernel("cast");

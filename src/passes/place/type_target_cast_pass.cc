@@ -1,5 +1,5 @@
-// Puts an `io_copy` statement wherever a value lies in another memory space than the kernel that reads it; one for each value and memory
-// space. Inputs, weights and outputs of the graph lie on the host.
+// Puts an `io_copy` statement wherever a value lies in another memory space than the kernel that reads it; one for each
+// value and memory space. Inputs, weights and outputs of the graph lie on the host.
 #include <map>
 
 #include "pass/pass_registry.h"

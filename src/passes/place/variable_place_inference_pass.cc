@@ -12,8 +12,8 @@ class VariablePlaceInferencePass : public StmtPass {
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       const KernelPick* pick = graph->Pick(stmt);
       if (pick == nullptr) continue;
-      const Kernel* kernel =
-          KernelFactory::Instance().FindKernel(stmt->AsStmt().schema().kernel, pick->provider, pick->variant, pick->key);
+      const Kernel* kernel = KernelFactory::Instance().FindKernel(stmt->AsStmt().schema().kernel, pick->provider,
+                                                                  pick->variant, pick->key);
       if (kernel == nullptr) continue;
       for (Node* result : stmt->outlinks()) {
         MetaTensor& type = result->AsArg().type;
