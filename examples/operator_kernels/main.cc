@@ -1,5 +1,5 @@
-// One operator, many kernels. First the demo of the sources, as they print it; then the operator `cos` of Wherry, made once without a
-// device and run on the processor and on devices with memory of their own.
+// One operator, many kernels. First the demo of the sources, as they print it; then the operator `cos` of Wherry, made
+// once without a device and run on the processor and on devices with memory of their own.
 #include <cmath>
 #include <cstdio>
 #include <memory>

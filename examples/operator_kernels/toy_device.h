@@ -1,5 +1,5 @@
-// A device with a memory space of its own, made outside of Wherry: what a provider is. Its "memory" is host memory in fact, but it
-// hands out numbered handles that no host code can read, so that nothing works by accident.
+// A device with a memory space of its own, made outside of Wherry: what a provider is. Its "memory" is host memory in
+// fact, but it hands out numbered handles that no host code can read, so that nothing works by accident.
 #pragma once
 
 #include <cstddef>

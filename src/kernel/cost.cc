@@ -6,8 +6,8 @@ namespace wherry {
 
 namespace {
 
-// Measured on one Zen 4 core: vector kernels reach 60-110 GFLOP/s in products and 10-20 GB/s elsewhere; the reference's plain loops 0.5-1
-// Gop/s and about as many GB/s.
+// Measured on one Zen 4 core: vector kernels reach 60-110 GFLOP/s in products and 10-20 GB/s elsewhere; the reference's
+// plain loops 0.5-1 Gop/s and about as many GB/s.
 struct Rates {
   double operations_per_us;
   double bytes_per_us;
@@ -52,9 +52,10 @@ Work EstimateWork(const KernelProblem& problem) {
   const std::string_view op = schema.name;
   if (op == "conv2d") {
     const MetaTensor& filter = *problem.Input("filter");
-    const double channels = filter.rank_known && filter.rank() > 0 && filter.dims[0].known() && filter.dims[0].value() > 0
-                                ? static_cast<double>(filter.dims[0].value())
-                                : static_cast<double>(kAssumedDim);
+    const double channels =
+        filter.rank_known && filter.rank() > 0 && filter.dims[0].known() && filter.dims[0].value() > 0
+            ? static_cast<double>(filter.dims[0].value())
+            : static_cast<double>(kAssumedDim);
     work.operations = 2 * Elements(problem.Output()) * Elements(filter) / channels;
   } else if (op == "matmul" || op == "fused_matmul" || op == "mul" || op == "fc") {
     const MetaTensor* left = problem.Input(op == "fc" ? "input" : "x");

@@ -1,5 +1,5 @@
-// What running a kernel will roughly cost, from shapes alone: operations, bytes, and a few measured constants per kind of provider. Good
-// for comparing candidates for one op, not for predicting times.
+// What running a kernel will roughly cost, from shapes alone: operations, bytes, and a few measured constants per kind
+// of provider. Good for comparing candidates for one op, not for predicting times.
 #pragma once
 
 #include "kernel/kernel.h"

@@ -72,8 +72,9 @@ struct KernelDescriptor {
     return descriptor;
   }
 
-  // Written out, and constexpr: clang 14 cannot evaluate a template that is instantiated only while the constant is, and
-  // crashes on consteval members after Make's generic lambda. The registration is constinit, so all is constant anyhow.
+  // Written out, and constexpr: clang 14 cannot evaluate a template that is instantiated only while the constant is,
+  // and crashes on consteval members after Make's generic lambda. The registration is constinit, so all is constant
+  // anyhow.
   constexpr KernelDescriptor Supports(SupportsFn fn) const {
     KernelDescriptor copy = *this;
     copy.supports = fn;

@@ -7,7 +7,8 @@
 
 namespace wherry {
 
-// kUndefined when it is not known. Without a rule: the first tensor's, or with `promote` the promotion of all; without tensors f32.
+// kUndefined when it is not known. Without a rule: the first tensor's, or with `promote` the promotion of all; without
+// tensors f32.
 DataType KeyDataType(const OpSchema& schema, const std::vector<BoundArg>& args);
 
 }  // namespace wherry
