@@ -83,8 +83,9 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
   float* out_rows[kMaxTileRows];
   int64_t pixels[kMaxTileRows];
   const EpilogueForm form = epilogue.form();
-  const bool simple = form == EpilogueForm::kNone || form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
+  // A simple epilogue goes straight from the registers to the image.
   const bool has_bias = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
+  const bool direct = has_bias || form == EpilogueForm::kNone;
   const int64_t out_stride = plan.shape.out_pixel_stride;
   const float* panel = job.panel + c.first_depth * job.width;
   int64_t vectors = 0;
@@ -92,11 +93,8 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
     vectors = ColumnBlockVectors(job.width - column);
     const int64_t columns = std::min(vectors * kLanes, job.columns - column);
     const int64_t out_column = job.column + column;
-    // Whole vectors and a simple epilogue go straight from the registers to the image.
-    const bool direct = simple && columns == vectors * kLanes;
-    const TileSink sink{direct && has_bias ? epilogue.bias() + out_column : kNoBias,
-                        direct && has_bias ? epilogue.lo() : -kNoClamp, direct && has_bias ? epilogue.hi() : kNoClamp,
-                        out_rows};
+    TileSink sink{nullptr, -kNoClamp, kNoClamp, columns, out_rows};
+    if (has_bias) sink = {epilogue.bias() + out_column, epilogue.lo(), epilogue.hi(), columns, out_rows};
     const BalancedTiles tiles(count, MaxTileRows(vectors));
     PixelWalk walk(plan, c, first);
     for (int64_t t = 0; t < tiles.count; ++t) {

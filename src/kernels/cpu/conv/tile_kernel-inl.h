@@ -19,9 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// The tallest tile of any width, and what TileSink adds to leave the sums as they are.
 inline constexpr int64_t kMaxTileRows = 12;
-inline constexpr float kNoBias[kPanelWidth] = {};
 inline constexpr float kNoClamp = std::numeric_limits<float>::infinity();
 
 // Vectors of a row that stay in registers together. With 32 registers a whole
@@ -39,11 +37,24 @@ constexpr int64_t MaxTileRows(int64_t vectors) {
 
 // What happens to the accumulators of a tile: clamp(sum + bias, lo, hi), stored through one pointer per row.
 struct TileSink {
-  const float* bias;  // of the tile's first column
+  const float* bias;  // of the tile's first column; nullptr: none
   float lo;
   float hi;
+  int64_t columns;  // to store; bias has as many
   float* const* out;
 };
+
+// The first n of p, or all of a vector when n is more; n may be negative.
+HWY_INLINE FloatVec LoadUpTo(const float* p, int64_t n) {
+  return HWY_LIKELY(n >= kLanes) ? Load(p) : LoadN(p, n < 0 ? 0 : n);
+}
+HWY_INLINE void StoreUpTo(FloatVec v, float* p, int64_t n) {
+  if (HWY_LIKELY(n >= kLanes)) {
+    Store(v, p);
+  } else if (n > 0) {
+    StoreN(v, p, n);
+  }
+}
 
 // out[r][j] = clamp(bias[j] + sum over runs and k < run length of rows[r][run + k] * panel[run + k][j]), for kRows rows
 // and kVectors * kLanes columns. `panel` points at the first column; its rows are panel_width floats apart.
@@ -53,7 +64,7 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
   FloatVec acc[kRows][kVectors];
   WHERRY_UNROLL
   for (int v = 0; v < kVectors; ++v) {
-    const FloatVec bias = Load(sink.bias + v * kLanes);
+    const FloatVec bias = sink.bias == nullptr ? Zero() : LoadUpTo(sink.bias + v * kLanes, sink.columns - v * kLanes);
     WHERRY_UNROLL
     for (int r = 0; r < kRows; ++r) acc[r][v] = bias;
   }
@@ -80,6 +91,23 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
   }
   const FloatVec lo = Set(sink.lo);
   const FloatVec hi = Set(sink.hi);
+  if (HWY_UNLIKELY(sink.columns < kVectors * kLanes)) {
+    // Through a buffer, so that the code of a partial store is there once and not for every accumulator.
+    HWY_ALIGN float tile[kRows * kVectors * kLanes];
+    WHERRY_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      WHERRY_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        hn::Store(Clamp(acc[r][v], lo, hi), FloatTag(), tile + (r * kVectors + v) * kLanes);
+      }
+    }
+    for (int64_t r = 0; r < kRows; ++r) {
+      for (int64_t v = 0; v < kVectors; ++v) {
+        StoreUpTo(Load(tile + (r * kVectors + v) * kLanes), sink.out[r] + v * kLanes, sink.columns - v * kLanes);
+      }
+    }
+    return;
+  }
   WHERRY_UNROLL
   for (int r = 0; r < kRows; ++r) {
     float* const out = sink.out[r];

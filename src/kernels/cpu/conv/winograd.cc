@@ -119,7 +119,8 @@ void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, 
           rows[r] = input + (first + r) * plan.input_tile_stride;
           out[r] = products + (first + r) * kPanelWidth + column;
         }
-        MultiplyTileOf(vectors, height)(rows, runs, panel + column, width, {kNoBias, -kNoClamp, kNoClamp, out});
+        MultiplyTileOf(vectors, height)(rows, runs, panel + column, width,
+                                        {nullptr, -kNoClamp, kNoClamp, vectors * kLanes, out});
       }
     }
     input += plan.input_point_stride;
