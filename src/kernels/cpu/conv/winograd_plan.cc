@@ -51,7 +51,7 @@ WinogradPlan::WinogradPlan(const ConvShape& conv, WinogradSize tile_size, int th
 }
 
 int64_t WinogradPlan::scratch_floats() const {
-  return points() * ((share_panels ? 1 : workers) * input_point_stride + workers * product_point_stride);
+  return points() * workers * (input_point_stride + product_point_stride);
 }
 
 }  // namespace wherry::cpu
