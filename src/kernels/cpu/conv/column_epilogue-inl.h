@@ -1,6 +1,5 @@
-// An epilogue applied to one vector of output channels at a time: for kernels
-// that finish a tile column by column and store to scattered pixels.
-// Per-instruction-set header: the guard toggles.
+// An epilogue applied to one vector of output channels at a time: for kernels that finish a tile column by column and
+// store to scattered pixels. Per-instruction-set header: the guard toggles.
 #if defined(WHERRY_KERNELS_CPU_CONV_COLUMN_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WHERRY_KERNELS_CPU_CONV_COLUMN_EPILOGUE_INL_H_
 #undef WHERRY_KERNELS_CPU_CONV_COLUMN_EPILOGUE_INL_H_
@@ -18,8 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// The columns [column, column + count), count <= kLanes, of an epilogue of
-// kForm, which is not kGeneral.
+// The columns [column, column + count), count <= kLanes, of an epilogue of kForm, which is not kGeneral.
 template <EpilogueForm kForm>
 class ColumnEpilogue {
  public:
@@ -55,8 +53,7 @@ class ColumnEpilogue {
   int64_t count_;
 };
 
-// Calls body.Run<form>() for every form but kGeneral: the one switch over the
-// forms.
+// Calls body.Run<form>() for every form but kGeneral: the one switch over the forms.
 template <class Body>
 HWY_INLINE void WithEpilogueForm(EpilogueForm form, const Body& body) {
   switch (form) {

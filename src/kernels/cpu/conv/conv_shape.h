@@ -1,14 +1,12 @@
-// The geometry of a 2-D convolution on f32 images whose channels are innermost
-// (NHWC), as the raw kernels see it.
+// The geometry of a 2-D convolution on f32 images whose channels are innermost (NHWC), as the raw kernels see it.
 #pragma once
 
 #include <cstdint>
 
 namespace wherry::cpu {
 
-// What a packed weight depends on: nothing of the image. The unpacked weight is
-// contiguous [out_channels][in_channels_per_group][kernel_height][kernel_width]
-// (OIHW).
+// What a packed weight depends on: nothing of the image. The unpacked weight is contiguous
+// [out_channels][in_channels_per_group][kernel_height][kernel_width] (OIHW).
 struct ConvWeightShape {
   int64_t out_channels = 0;  // of all groups; a multiple of groups
   int64_t in_channels_per_group = 0;
@@ -21,9 +19,8 @@ struct ConvWeightShape {
   int64_t elements() const { return out_channels * in_channels_per_group * taps(); }
 };
 
-// Images are dense but for their pixels: pixel i = (n * height + y) * width + x
-// begins at i * pixel stride, in floats. The stride may exceed the channel
-// count (padded pixels); what lies between is neither read nor written.
+// Images are dense but for their pixels: pixel i = (n * height + y) * width + x begins at i * pixel stride, in floats.
+// The stride may exceed the channel count (padded pixels); what lies between is neither read nor written.
 struct ConvShape {
   int64_t batch = 1;
   int64_t in_height = 0;

@@ -1,5 +1,4 @@
-// For the convolution tests: random images, a plain double-precision
-// convolution, and the comparison.
+// For the convolution tests: random images, a plain double-precision convolution, and the comparison.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +11,8 @@
 
 namespace wherry::cpu {
 
-// A convolution's operands, random. Strides come from the shape; unused floats
-// of padded pixels are NaN in the input (to show a kernel that reads them) and
-// kUntouched in the output.
+// A convolution's operands, random. Strides come from the shape; unused floats of padded pixels are NaN in the input
+// (to show a kernel that reads them) and kUntouched in the output.
 struct ConvProblem {
   static constexpr float kUntouched = 12345.0f;
 
@@ -56,8 +54,8 @@ double RelativeError(const ConvProblem& problem, const std::vector<double>& expe
 // NHWC [pixel][in_pixel_stride] to planar [batch][channel][pixel].
 std::vector<float> ToPlanar(const ConvProblem& problem);
 
-// Floats at a 64-byte boundary, as packed weights and scratch are. NaN, so that
-// what is read before it is written shows.
+// Floats at a 64-byte boundary, as packed weights and scratch are. NaN, so that what is read before it is written
+// shows.
 class AlignedFloats {
  public:
   explicit AlignedFloats(int64_t size);

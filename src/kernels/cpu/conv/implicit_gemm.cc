@@ -66,8 +66,7 @@ class PixelWalk {
   int64_t input_image_step_;
 };
 
-// The part of one panel that a chunk computes for the pixels [first, first +
-// count) of a class.
+// The part of one panel that a chunk computes for the pixels [first, first + count) of a class.
 struct PanelJob {
   const float* in;  // channel 0 of the group
   const float* panel;

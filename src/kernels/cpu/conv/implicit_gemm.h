@@ -1,9 +1,7 @@
-// Dense convolution of any kernel, stride, dilation, padding and group count,
-// as a matrix product whose rows are read in place: no im2col. Output pixels
-// are grouped by which taps fall inside the image, so padding costs nothing.
+// Dense convolution of any kernel, stride, dilation, padding and group count, as a matrix product whose rows are read
+// in place: no im2col. Output pixels are grouped by which taps fall inside the image, so padding costs nothing.
 //
-// Also reads planar (NCHW) images, for first layers: the packed weight then has
-// its depth in (channel, tap) order.
+// Also reads planar (NCHW) images, for first layers: the packed weight then has its depth in (channel, tap) order.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +18,25 @@ class ThreadPool;
 
 namespace wherry::cpu {
 
-// How the input lies in memory. kPlanar is contiguous
-// [batch][channels][height][width]; it needs groups == 1 and dilation_width
-// == 1.
+// How the input lies in memory. kPlanar is contiguous [batch][channels][height][width]; it needs groups == 1 and
+// dilation_width == 1.
 enum class ImageForm : uint8_t { kNhwc, kPlanar };
 
 // Floats of the packed weight, the same for both forms.
 int64_t ImplicitGemmPackedSize(const ConvWeightShape& shape);
 
-// Packs a contiguous OIHW weight into `packed` (64-byte aligned,
-// ImplicitGemmPackedSize floats), for input of `form`. Panels of 64 output
-// channels: [group][panel][tap][channel][width] or
-// [panel][channel][tap][width], see panel.h.
+// Packs a contiguous OIHW weight into `packed` (64-byte aligned, ImplicitGemmPackedSize floats), for input of `form`.
+// Panels of 64 output channels: [group][panel][tap][channel][width] or [panel][channel][tap][width], see panel.h.
 void PackImplicitGemm(const ConvWeightShape& shape, ImageForm form, const float* weight, float* packed,
                       ThreadPool* pool);
 
 // What depends on the shape. Immutable, may be shared by threads.
 class ImplicitGemmPlan {
  public:
-  // With kPlanar, shape.in_pixel_stride means nothing. threads: how many the
-  // pool will have.
+  // With kPlanar, shape.in_pixel_stride means nothing. threads: how many the pool will have.
   ImplicitGemmPlan(const ConvShape& shape, ImageForm form, int threads);
 
-  // Output pixels that see the same taps: a rectangle of every image of the
-  // batch, or a product of one.
+  // Output pixels that see the same taps: one rectangle of every image of the batch.
   struct PixelClass {
     TapSegment rows;
     TapSegment columns;
@@ -72,8 +65,7 @@ class ImplicitGemmPlan {
   void ChooseChunks(int threads);
 };
 
-// in, out: the first pixel. packed: from PackImplicitGemm for plan.form. Needs
-// no scratch.
+// in, out: the first pixel. packed: from PackImplicitGemm for plan.form. Needs no scratch.
 void RunImplicitGemm(const ImplicitGemmPlan& plan, const float* in, const float* packed, const Epilogue& epilogue,
                      float* out, ThreadPool* pool);
 

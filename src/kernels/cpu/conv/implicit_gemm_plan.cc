@@ -5,17 +5,14 @@
 namespace wherry::cpu {
 namespace {
 
-// Below this many pixels a chunk's product is bound by reading the weights: a
-// float of them is used once per pixel, and a core does 64 multiply-adds in the
-// time it reads 4 bytes from the last cache level.
+// Below this many pixels a chunk's product is bound by reading the weights: a float of them is used once per pixel, and
+// a core does 64 multiply-adds in the time it reads 4 bytes from the last cache level.
 constexpr int64_t kMinChunkPixels = 48;
 
-// A chunk walks its pixels once per panel, so its part of the input should stay
-// in a second-level cache.
+// A chunk walks its pixels once per panel, so its part of the input should stay in a second-level cache.
 constexpr int64_t kMaxChunkInputFloats = 128 * 1024;
 
-// Chunks per thread. The pool hands them out one at a time, so a thread that is
-// slowed down takes fewer.
+// Chunks per thread. The pool hands them out one at a time, so a thread that is slowed down takes fewer.
 constexpr int64_t kChunksPerThread = 4;
 
 }  // namespace
@@ -66,9 +63,8 @@ void ImplicitGemmPlan::AddClasses() {
                   .inner_offset = shape.dilation_width * in_pixel,
                   .outer_depth = w.kernel_width * channels,
                   .inner_depth = channels};
-        // The taps of a kernel row are one run where they are contiguous in the
-        // image too. This is what makes first layers of few channels fast: a
-        // 7x7 kernel over 3 channels has 7 runs of 21, not 49 of 3.
+        // The taps of a kernel row are one run where they are contiguous in the image too. This is what makes first
+        // layers of few channels fast: a 7x7 kernel over 3 channels has 7 runs of 21, not 49 of 3.
         if (shape.dilation_width == 1 && in_pixel == channels) {
           c.runs.length *= c.runs.inner_count;
           c.runs.inner_count = c.runs.length > 0 ? 1 : 0;
@@ -87,8 +83,7 @@ void ImplicitGemmPlan::ChooseChunks(int threads) {
     const int64_t input_floats = shape.batch * shape.in_height * shape.in_width * in_pixel;
     pixel_chunks = std::max(pixel_chunks, std::min(most, input_floats / kMaxChunkInputFloats));
   }
-  // Few pixels: the panels are shared out as well. Otherwise a chunk does all
-  // of them, and its input stays in cache.
+  // Few pixels: the panels are shared out as well. Otherwise a chunk does all of them, and its input stays in cache.
   panel_chunks = threads > 1 ? std::min(panels, (threads * kChunksPerThread + pixel_chunks - 1) / pixel_chunks) : 1;
 }
 

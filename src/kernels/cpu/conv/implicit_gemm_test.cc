@@ -12,8 +12,7 @@
 namespace wherry::cpu {
 namespace {
 
-// A product of depth n is summed in another order than the reference: a few ulp
-// times the growth of the sum.
+// A product of depth n is summed in another order than the reference: a few ulp times the growth of the sum.
 constexpr double kTolerance = 3e-6;
 
 std::vector<ConvCase> Cases() {

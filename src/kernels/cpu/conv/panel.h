@@ -1,5 +1,4 @@
-// The packed form of a dense weight: panels of 64 output channels, one format
-// on every instruction set.
+// The packed form of a dense weight: panels of 64 output channels, one format on every instruction set.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +20,8 @@ inline int64_t PanelWidth(int64_t columns, int64_t panel) {
 // Columns of all panels of a matrix of `columns` columns.
 inline int64_t PaddedColumns(int64_t columns) { return (columns + kPanelStep - 1) / kPanelStep * kPanelStep; }
 
-// Splits rows into the fewest tiles of at most max_height whose heights differ
-// by at most one: a leftover tile of one row costs 2-3 % of a product with 197
-// rows.
+// Splits rows into the fewest tiles of at most max_height whose heights differ by at most one: a leftover tile of one
+// row costs 2-3 % of a product with 197 rows.
 struct BalancedTiles {
   BalancedTiles(int64_t rows, int64_t max_height)
       : count((rows + max_height - 1) / max_height),
@@ -38,9 +36,8 @@ struct BalancedTiles {
   int64_t taller;  // this many tiles, the first ones, have one row more
 };
 
-// The depth of a product as a grid of runs: each run is `length` consecutive
-// floats of a row and as many consecutive rows of the panel. offset: how far a
-// step moves in the row, depth: how far in the panel.
+// The depth of a product as a grid of runs: each run is `length` consecutive floats of a row and as many consecutive
+// rows of the panel. offset: how far a step moves in the row, depth: how far in the panel.
 struct RunGrid {
   int64_t outer_count = 1;
   int64_t inner_count = 1;

@@ -40,8 +40,7 @@ struct InsideRange {
   int64_t end;
 };
 
-// Transforms one vector of channels of a tile. kWhole: the tile lies inside the
-// image.
+// Transforms one vector of channels of a tile. kWhole: the tile lies inside the image.
 template <int kTile, bool kWhole>
 HWY_INLINE void TransformInputVector(const float* in, int64_t row, int64_t pixel, int64_t channels, InsideRange ys,
                                      InsideRange xs, float* to, int64_t point_stride) {
@@ -98,8 +97,7 @@ HWY_NOINLINE void TransformInput(const WinogradPlan& plan, const float* in, int6
   }
 }
 
-// products[point][tile][64] = input[point][tile][channel] *
-// panel[point][channel][width], for every point.
+// products[point][tile][64] = input[point][tile][channel] * panel[point][channel][width], for every point.
 void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, const float* panel, int64_t width,
                    float* products) {
   const int64_t channels = plan.shape.in_channels();
@@ -140,8 +138,7 @@ struct TransformOutput {
   float* out;  // the tile's corner, first channel
   int64_t out_row;
   int64_t out_pixel;
-  int64_t first_pixel;  // the corner's number in the output, and how many pixels
-                        // a row has
+  int64_t first_pixel;  // the corner's number in the output
   int64_t pixels_per_row;
   int64_t height;  // of the tile inside the output
   int64_t width;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kMaxPoints = 6;
 
-// Row p is the kernel polynomial at point p, over the product of the
-// differences to the other points; the last row is the point at infinity.
+// Row p is the kernel polynomial at point p, over the product of the differences to the other points; the last row is
+// the point at infinity.
 struct KernelTransform {
   int points;
   double rows[kMaxPoints][3];

@@ -6,9 +6,8 @@
 namespace wherry::cpu {
 namespace {
 
-// Floats of a block's transformed input and products. While the packed weight
-// stays in the second-level cache a small block keeps the image's traffic in it
-// as well. A larger weight streams from the last level once per block, so the
+// Floats of a block's transformed input and products. While the packed weight stays in the second-level cache a small
+// block keeps the image's traffic in it as well. A larger weight streams from the last level once per block, so the
 // block is as large as the cache allows.
 constexpr int64_t kSmallBlockFloats = 64 * 1024;
 constexpr int64_t kLargeBlockFloats = 288 * 1024;
@@ -38,9 +37,8 @@ WinogradPlan::WinogradPlan(const ConvShape& conv, WinogradSize tile_size, int th
   blocks = CeilDiv(tiles, wanted);
   share_panels = false;
   if (threads > 1 && blocks > 0) {
-    // Every block reads the whole weight, so a block of few tiles is bound by
-    // that. With few tiles in all, the threads share one block and split the
-    // panels.
+    // Every block reads the whole weight, so a block of few tiles is bound by that. With few tiles in all, the threads
+    // share one block and split the panels.
     share_panels = tiles < threads * 2 * tile_rows && panels >= threads;
     blocks = share_panels ? 1 : std::min(tiles, CeilDiv(blocks, threads) * threads);
   }

@@ -12,8 +12,7 @@
 namespace wherry::cpu {
 namespace {
 
-// The bound that the kernel chooser relies on (F(4,3) measured up to 3.1e-6
-// with 512 channels).
+// The bound that the kernel chooser relies on (F(4,3) measured up to 3.1e-6 with 512 channels).
 constexpr double kTolerance = 4e-6;
 
 std::vector<ConvCase> Cases() {

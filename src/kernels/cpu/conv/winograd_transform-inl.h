@@ -1,5 +1,4 @@
-// The one-dimensional Winograd transforms on vectors of channels.
-// Per-instruction-set header: the guard toggles.
+// The one-dimensional Winograd transforms on vectors of channels. Per-instruction-set header: the guard toggles.
 #if defined(WHERRY_KERNELS_CPU_CONV_WINOGRAD_TRANSFORM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WHERRY_KERNELS_CPU_CONV_WINOGRAD_TRANSFORM_INL_H_
 #undef WHERRY_KERNELS_CPU_CONV_WINOGRAD_TRANSFORM_INL_H_
@@ -15,10 +14,8 @@ namespace wherry::cpu::HWY_NAMESPACE {
 // c - a * b.
 HWY_INLINE FloatVec NegMulAdd(float a, FloatVec b, FloatVec c) { return hn::NegMulAdd(Set(a), b, c); }
 
-// kTile: outputs of a one-dimensional tile. Input maps kTile + 2 inputs to as
-// many points: row p holds the coefficients of the product of (x - q) over the
-// other finite points q. Output evaluates at them: row i holds their i-th
-// powers.
+// kTile: outputs of a one-dimensional tile. Input maps kTile + 2 inputs to as many points: row p holds the coefficients
+// of the product of (x - q) over the other finite points q. Output evaluates at them: row i holds their i-th powers.
 template <int kTile>
 struct WinogradTransform;
 
@@ -37,8 +34,7 @@ struct WinogradTransform<2> {
   }
 };
 
-// Points 0, +-s, +-t and infinity, s = sqrt(1/2), t = sqrt(2). The rows of +-p
-// share their even and odd parts.
+// Points 0, +-s, +-t and infinity, s = sqrt(1/2), t = sqrt(2). The rows of +-p share their even and odd parts.
 template <>
 struct WinogradTransform<4> {
   static constexpr float kS = 0.70710678f;
