@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "kernel/test_ops_test_util.h"
 #include "wherry/error.h"
 
@@ -13,7 +15,8 @@ void Nothing(KernelContext* /*context*/) {}
 // A kernel of the op `op`, given to the factory for good.
 const Kernel& AddKernel(const char* op, const char* provider, const char* variant, const KernelKey& key,
                         int priority = 0) {
-  auto* descriptor = new KernelDescriptor;  // as long as the process, like every descriptor
+  static std::deque<KernelDescriptor> descriptors;  // as long as the process, like every descriptor
+  KernelDescriptor* descriptor = &descriptors.emplace_back();
   descriptor->op = op;
   descriptor->provider = provider;
   descriptor->variant = variant;
