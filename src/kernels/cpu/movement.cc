@@ -1,0 +1,102 @@
+// Operators that only move elements, of every type: transpose, layout, slice, expand, concat, split.
+#include "core/device_context.h"
+#include "kernel/kernel_registrar.h"
+#include "kernels/cpu/movement/strided_copy.h"
+#include "kernels/cpu/tensor_loops.h"
+#include "op/infer/slice_range.h"
+
+namespace wherry::cpu {
+namespace {
+
+#define WHERRY_CPU_MOVABLE                                                                                     \
+  float, double, ::wherry::Float16, ::wherry::BFloat16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, \
+      int64_t, uint64_t, bool
+
+// out[...] = from[...] over the shape, each with its strides.
+template <typename T>
+void Copy(const CpuContext& context, const Shape& shape, const T* from, const AxisStrides& from_strides, T* to,
+          const AxisStrides& to_strides) {
+  const StridedDims source = View(shape, from_strides);
+  StridedCopy(BroadcastLoops(View(shape, to_strides), {&source, 1}), from, to, sizeof(T), context.pool());
+}
+
+size_t Index(int64_t axis, int rank) { return static_cast<size_t>(axis < 0 ? axis + rank : axis); }
+
+template <typename T>
+void Transpose(const CpuContext& context, const DenseTensor& x, const std::vector<int64_t>& perm, DenseTensor* out) {
+  const int rank = x.shape().rank();
+  const AxisStrides own = StridesOf(x.meta());
+  AxisStrides strides{};
+  for (int i = 0; i < rank; ++i) {
+    const int64_t axis = perm.empty() ? rank - 1 - i : perm[static_cast<size_t>(i)];
+    strides[static_cast<size_t>(i)] = own[Index(axis, rank)];
+  }
+  Copy(context, out->shape(), x.data<T>(), strides, out->mutable_data<T>(), StridesOf(out->meta()));
+}
+
+template <typename T>
+void Layout(const CpuContext& context, const DenseTensor& x, DenseTensor* out) {
+  const T* const from = x.data<T>();
+  T* const to = out->mutable_data<T>();
+  if (from == to && x.meta() == out->meta()) return;
+  Copy(context, out->shape(), from, StridesOf(x.meta()), to, StridesOf(out->meta()));
+}
+
+template <typename T>
+void Slice(const CpuContext& context, const DenseTensor& x, const std::vector<int64_t>& axes, const IntArray& starts,
+           const IntArray& ends, const std::vector<int64_t>& steps, DenseTensor* out) {
+  AxisStrides strides = StridesOf(x.meta());
+  int64_t base = 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t axis = Index(axes[i], x.shape().rank());
+    const SliceRange range =
+        ResolveSlice(x.shape()[static_cast<int>(axis)], starts[i], ends[i], steps.empty() ? 1 : steps[i]);
+    base += range.start * strides[axis];
+    strides[axis] *= range.step;
+  }
+  if (out->numel() == 0) return;
+  Copy(context, out->shape(), x.data<T>() + base, strides, out->mutable_data<T>(), StridesOf(out->meta()));
+}
+
+template <typename T>
+void Expand(const CpuContext& context, const DenseTensor& x, DenseTensor* out) {
+  StridedCopy(LoopsOver(out->meta(), {&x.meta(), 1}), x.data<T>(), out->mutable_data<T>(), sizeof(T), context.pool());
+}
+
+template <typename T>
+void Concat(const CpuContext& context, std::span<const DenseTensor* const> x, int axis, DenseTensor* out) {
+  const AxisStrides strides = StridesOf(out->meta());
+  const size_t at = Index(axis, out->shape().rank());
+  T* to = out->mutable_data<T>();
+  for (const DenseTensor* part : x) {
+    if (part->numel() == 0) continue;
+    Copy(context, part->shape(), part->data<T>(), StridesOf(part->meta()), to, strides);
+    to += part->shape()[static_cast<int>(at)] * strides[at];
+  }
+}
+
+template <typename T>
+void Split(const CpuContext& context, const DenseTensor& x, int axis, std::span<DenseTensor* const> out) {
+  const AxisStrides strides = StridesOf(x.meta());
+  const size_t at = Index(axis, x.shape().rank());
+  const T* from = x.data<T>();
+  for (DenseTensor* part : out) {
+    if (part->numel() == 0) continue;
+    Copy(context, part->shape(), from, strides, part->mutable_data<T>(), StridesOf(part->meta()));
+    from += part->shape()[static_cast<int>(at)] * strides[at];
+  }
+}
+
+}  // namespace
+
+REGISTER_KERNEL(transpose, cpu, kX86, kNCHW, Transpose, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(layout, cpu, kX86, kAny, Layout, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(slice, cpu, kX86, kNCHW, Slice, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(slice, cpu, kX86, kNHWC, Slice, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(expand, cpu, kX86, kNCHW, Expand, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(concat, cpu, kX86, kNCHW, Concat, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(concat, cpu, kX86, kNHWC, Concat, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(split, cpu, kX86, kNCHW, Split, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(split, cpu, kX86, kNHWC, Split, WHERRY_CPU_MOVABLE);
+
+}  // namespace wherry::cpu
