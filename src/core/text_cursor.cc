@@ -104,18 +104,22 @@ void TextCursor::Fail(std::string_view expected) const {
 }
 
 std::string QuoteExact(std::string_view text) {
-  // Quote's escapes are what is needed, but for which quotation mark they protect.
+  // Quote's escapes are what is needed, but for which quotation mark they protect, and that fewer are easier to read
+  // back.
   const std::string quoted = Quote(text, text.size());
   std::string out = "\"";
   for (size_t i = 1; i + 1 < quoted.size(); ++i) {
-    const char c = quoted[i];
-    if (c == '"') {
+    if (quoted[i] == '"') {
       out += "\\\"";
-    } else if (c == '\\') {
-      if (quoted[++i] != '\'') out += c;
+    } else if (quoted[i] != '\\') {
       out += quoted[i];
     } else {
-      out += c;
+      switch (quoted[++i]) {
+        case '\'': out += '\''; break;
+        case 't': out += "\\x09"; break;
+        case 'r': out += "\\x0d"; break;
+        default: out += '\\'; out += quoted[i];
+      }
     }
   }
   return out += '"';

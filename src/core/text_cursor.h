@@ -57,7 +57,7 @@ class TextCursor {
 };
 
 // `text` in double quotes, so that QuotedText gives the same bytes back: quotes, backslashes and everything that is not
-// printable ASCII or a valid UTF-8 character beyond it become escapes (\", \\, \n, \r, \t, \x1b).
+// printable ASCII or a valid UTF-8 character beyond it become escapes (\", \\, \n, \x1b).
 std::string QuoteExact(std::string_view text);
 
 }  // namespace wherry

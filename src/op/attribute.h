@@ -45,11 +45,10 @@ using AttributeMap = std::map<std::string, Attribute>;
 
 inline AttrType TypeOf(const Attribute& attribute) { return static_cast<AttrType>(attribute.index()); }
 
-// Text of a value, and back given its type: none, true, 3, 0.5, "text", [1, 2], [0.5, inf], f32, nhwc, x86, <bias(0),
-// relu>. Floats print as the shortest decimal that reads back to the same double; nan, inf and -inf are words. A Scalar
-// prints as 3, 0.5 or true when it is i64, f64 or bool, else with its type: f32(0.5). Epilogues and programs have angle
-// brackets, which Parse does not insist on. Outside of double quotes, a text has no closing bracket but its own. Parse
-// consumes the whole text or throws Error(kInvalidArgument) with the place.
+// Text of a value, and back given its type: none, true, 3, 0.5, "text", [1, 2], [0.5, inf], f32, nhwc, x86, and
+// epilogues and programs as in op/epilogue.h. Floats print as the shortest decimal that reads back to the same double;
+// nan, inf and -inf are words. A Scalar prints as 3, 0.5 or true when it is i64, f64 or bool, else with its type:
+// f32(0.5). Parse consumes the whole text or throws Error(kInvalidArgument) with the place.
 std::string ToString(const Attribute& attribute);
 Attribute ParseAttribute(AttrType type, std::string_view text);
 

@@ -62,7 +62,7 @@ TEST(Attribute, TextReadsBack) {
   ExpectText(3.0, "3.0");
   ExpectText(kNan, "nan");
   ExpectText(-kInf, "-inf");
-  ExpectText(std::string("a \"b\" \\ 'c'\n\x01\xff \xc3\xa4"), "\"a \\\"b\\\" \\\\ 'c'\\n\\x01\\xff \xc3\xa4\"");
+  ExpectText(std::string("a \"b\" \\ 'c'\n\t\x01\xff \xc3\xa4"), "\"a \\\"b\\\" \\\\ 'c'\\n\\x09\\x01\\xff \xc3\xa4\"");
   ExpectText(std::vector<bool>{true, false}, "[true, false]");
   ExpectText(std::vector<int64_t>{}, "[]");
   ExpectText(std::vector<int64_t>{1, -2}, "[1, -2]");
@@ -72,9 +72,9 @@ TEST(Attribute, TextReadsBack) {
   ExpectText(DataType::kBF16, "bf16");
   ExpectText(DataLayout::kNHWC, "nhwc");
   ExpectText(Target::kUndefined, "undefined");
-  ExpectText(MakeEpilogue(), "<bias(0), clip(0.0, 6.0)>");
-  ExpectText(Epilogue(), "<>");
-  ExpectText(ParseElementwiseProgram("2: add(0, 1); relu(2)"), "<2: add(0, 1); relu(2)>");
+  ExpectText(MakeEpilogue(), "bias(0), clip(0.0, 6.0)");
+  ExpectText(Epilogue(), "");
+  ExpectText(ParseElementwiseProgram("2: add(0, 1); relu(2)"), "2: add(0, 1); relu(2)");
 }
 
 TEST(Attribute, ScalarsKeepTheirType) {
@@ -94,7 +94,7 @@ TEST(Attribute, ScalarsKeepTheirType) {
   }
 }
 
-TEST(Attribute, ParseTakesSpacesAndBareFusedForms) {
+TEST(Attribute, ParseTakesOtherSpellings) {
   EXPECT_TRUE(SameAttribute(ParseAttribute(AttrType::kInts, " [ 1 ,2 ] "), std::vector<int64_t>{1, 2}));
   EXPECT_TRUE(SameAttribute(ParseAttribute(AttrType::kEpilogue, ""), Epilogue()));
   EXPECT_TRUE(SameAttribute(ParseAttribute(AttrType::kEpilogue, "bias(0), clip(0, 6)"), MakeEpilogue()));

@@ -22,8 +22,8 @@ struct Printer {
   std::string operator()(DataType value) const { return ToString(value); }
   std::string operator()(DataLayout value) const { return ToString(value); }
   std::string operator()(Target value) const { return ToString(value); }
-  std::string operator()(const Epilogue& value) const { return StrCat("<", ToString(value), ">"); }
-  std::string operator()(const ElementwiseProgram& value) const { return StrCat("<", ToString(value), ">"); }
+  std::string operator()(const Epilogue& value) const { return ToString(value); }
+  std::string operator()(const ElementwiseProgram& value) const { return ToString(value); }
   template <typename T>
   std::string operator()(const std::vector<T>& values) const {
     std::string text = "[";
@@ -86,14 +86,6 @@ int64_t ParseInt(TextCursor* cursor) { return cursor->Number<int64_t>("a 64-bit 
 double ParseFloat(TextCursor* cursor) { return cursor->Number<double>("a number"); }
 std::string ParseText(TextCursor* cursor) { return cursor->QuotedText(); }
 
-// Without the angle brackets, if it has them.
-std::string_view Inner(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  const size_t last = text.find_last_not_of(" \t\r\n");
-  if (first == std::string_view::npos || text[first] != '<' || text[last] != '>') return text;
-  return text.substr(first + 1, last - first - 1);
-}
-
 }  // namespace
 
 std::string ToString(const Attribute& attribute) { return std::visit(Printer(), attribute); }
@@ -122,8 +114,8 @@ Attribute ParseAttribute(AttrType type, std::string_view text) {
     case AttrType::kDataType: return whole(ParseDataType(cursor.Word("a data type")));
     case AttrType::kDataLayout: return whole(ParseDataLayout(cursor.Word("a data layout")));
     case AttrType::kTarget: return whole(ParseTarget(cursor.Word("a target")));
-    case AttrType::kEpilogue: return ParseEpilogue(Inner(text));
-    case AttrType::kElementwiseProgram: return ParseElementwiseProgram(Inner(text));
+    case AttrType::kEpilogue: return ParseEpilogue(text);
+    case AttrType::kElementwiseProgram: return ParseElementwiseProgram(text);
   }
   Throw(ErrorCode::kInternal, "bug in Wherry: attribute type ", static_cast<int>(type));
 }
