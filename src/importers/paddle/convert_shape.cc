@@ -77,6 +77,7 @@ REGISTER_CONVERTER(paddle, reshape2, &Convert<Reshape>);
 REGISTER_CONVERTER(paddle, reshape, &Convert<Reshape>);
 REGISTER_CONVERTER(pir, reshape, &Convert<Reshape>);
 REGISTER_CONVERTER(pir, reshape_, &Convert<Reshape>);
+REGISTER_CONVERTER(pir, legacy_reshape, &Convert<Reshape>);
 REGISTER_CONVERTER(paddle, flatten, &Convert<FlattenToMatrix>);
 REGISTER_CONVERTER(paddle, flatten2, &Convert<FlattenToMatrix>);
 REGISTER_CONVERTER(paddle, unsqueeze2, &Convert<Unsqueeze>);

@@ -164,6 +164,7 @@ REGISTER_CONVERTER(pir, strided_slice, &Convert<StridedSlice>);
 REGISTER_CONVERTER(paddle, flip, &Convert<Flip>);
 REGISTER_CONVERTER(pir, flip, &Convert<Flip>);
 REGISTER_CONVERTER(paddle, reverse, &Convert<Flip>);
+REGISTER_CONVERTER(pir, reverse, &Convert<Flip>);
 REGISTER_CONVERTER(paddle, split, &Convert<Split>);
 REGISTER_CONVERTER(pir, split, &Convert<Split>);
 REGISTER_CONVERTER(pir, split_with_num, &Convert<SplitWithNum>);

@@ -6,7 +6,7 @@
 #include "importer/describe_bytes.h"
 #include "importer/importer.h"
 #include "importers/paddle/block_importer.h"
-#include "importers/paddle/param_stream.h"
+#include "importers/paddle/load_params.h"
 #include "importers/paddle/program_desc.h"
 
 namespace wherry::paddle {
@@ -28,41 +28,17 @@ ParamInfo InfoOf(const VarDesc& var) {
   return ParamInfo{var.name, var.dtype.value_or(DataType::kUndefined), var.dtype.has_value(), var.dims};
 }
 
-void LoadParams(const ModelSource& source, ProgramState* state) {
+void AddParams(const ModelSource& source, ProgramState* state) {
   std::vector<ParamInfo> params;
   for (const auto& [name, var] : state->program.blocks[0].vars) {
     if (var.IsParameter()) params.push_back(InfoOf(var));
   }
-  const auto add = [state](const ParamInfo& param, DenseTensor tensor) {
-    state->params[param.name] = state->builder.AddWeight(param.name, std::move(tensor));
-  };
-  if (source.params_given || !source.params.data.empty()) {
-    std::vector<DenseTensor> tensors = ReadCombinedParams(source.params, &params);
-    for (size_t i = 0; i < params.size(); ++i) add(params[i], std::move(tensors[i]));
-    return;
-  }
   const std::set<std::string> used = UsedVariables(state->program);
-  std::erase_if(params, [&](const ParamInfo& param) { return used.count(param.name) == 0; });
-  if (params.empty()) return;
-  if (!source.separate_params) {
-    Throw(ErrorCode::kNotFound, state->model, " needs ", params.size(), " parameters (", Quote(params[0].name),
-          ", ...), but there is no file with them",
-          source.looked_for.empty() ? "" : ": looked for " + Join(source.looked_for, ", ") + " beside it");
-  }
-  for (const ParamInfo& param : params) {
-    FileBytes file;
-    try {
-      file = source.open(param.name);
-    } catch (Error& error) {
-      error.AddContext(
-          StrCat("loading parameter ", Quote(param.name), " from a file of its own",
-                 source.looked_for.empty() ? "" : ", as there is none of " + Join(source.looked_for, ", ")));
-      throw;
-    }
-    ParamStream stream(std::move(file));
-    add(param, stream.Next(param));
-    stream.ExpectEnd();
-  }
+  LoadParams(
+      source, state->model, std::move(params), [&used](const std::string& name) { return used.count(name) != 0; },
+      [state](const std::string& name, DenseTensor tensor) {
+        state->params[name] = state->builder.AddWeight(name, std::move(tensor));
+      });
 }
 
 class PaddleImporter : public Importer {
@@ -82,7 +58,7 @@ class PaddleImporter : public Importer {
     const ProgramDesc program = ParseProgramDesc(source.model);
     ProgramState state{program, Quote(source.model.name, 1000) + " (a Paddle program)", {}, {}, {}, {}};
     state.block_used.assign(program.blocks.size(), false);
-    LoadParams(source, &state);
+    AddParams(source, &state);
     BlockImporter main(&state, 0, &state.builder.main(), nullptr);
     main.AddFeeds();
     main.ImportOps();

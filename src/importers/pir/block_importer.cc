@@ -1,0 +1,290 @@
+#include "importers/pir/block_importer.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/strings.h"
+#include "importer/apply_rule.h"
+
+namespace wherry::pir {
+
+namespace {
+
+// Import rules and converters know the operators of pd_op by their names alone.
+std::string TypeOf(const Operator& op) { return op.dialect == "pd_op" ? op.name : op.dialect + "." + op.name; }
+
+// Operators whose name ends in '_' write an operand. Which one; -1: none.
+int WrittenOperand(const std::string& type) {
+  if (type.empty() || type.back() != '_') return -1;
+  // Batch norm leaves its statistics alone when a network runs; share_data_ is a view.
+  if (type == "batch_norm_" || type == "sync_batch_norm_" || type == "share_data_") return -1;
+  return type == "assign_out_" ? 1 : 0;
+}
+
+bool IsStructure(const std::string& type) {
+  for (const char* known : {"if", "data", "feed", "fetch", "builtin.parameter", "builtin.combine", "builtin.split",
+                            "builtin.slice", "builtin.shadow_output", "cf.yield"}) {
+    if (type == known) return true;
+  }
+  return false;
+}
+
+MetaTensor MetaOf(const Type& type, ProgramBuilder* builder, const std::string& stem) {
+  if (type.kind != Type::Kind::kTensor || type.dims.size() > static_cast<size_t>(Shape::kMaxRank)) {
+    return MetaTensor::UnknownRank(type.dtype);
+  }
+  MetaTensor meta(type.dtype, {});
+  for (size_t i = 0; i < type.dims.size(); ++i) {
+    meta.dims.push_back(type.dims[i] < 0 ? builder->NewDim(StrCat(stem, "_", i)) : Dim(type.dims[i]));
+  }
+  return meta;
+}
+
+template <typename T>
+T AttrOr(const Operator& op, const char* name, const T& fallback) {
+  const auto it = op.attrs.find(name);
+  const T* value = it == op.attrs.end() ? nullptr : std::get_if<T>(&it->second);
+  return value == nullptr ? fallback : *value;
+}
+
+}  // namespace
+
+std::vector<std::string> BlockImporter::Find(int64_t id) {
+  if (id == 0) return {};
+  const auto own = values_.find(id);
+  if (own != values_.end()) return own->second;
+  WHERRY_ENFORCE(parent_ != nullptr, kCorrupt, "it reads value ", id, ", which no operator before it makes");
+  const std::vector<std::string> values = parent_->Find(id);
+  for (const std::string& value : values) {
+    if (!value.empty()) block_.Capture(parent_->block_, value);
+  }
+  return values;
+}
+
+void BlockImporter::AddData(const Operator& op) {
+  WHERRY_ENFORCE(parent_ == nullptr, kCorrupt, "an input inside of a branch");
+  WHERRY_ENFORCE(op.results.size() == 1, kCorrupt, "an input has ", op.results.size(), " results, expected one");
+  const Value& result = op.results[0];
+  const auto name = AttrOr<std::string>(op, "name", StrCat("input_", result.id));
+  Type type = result.type;
+  if (type.kind != Type::Kind::kTensor) {  // what the attributes say
+    type.kind = Type::Kind::kTensor;
+    type.dtype = AttrOr<DataType>(op, "dtype", DataType::kUndefined);
+    type.dims = AttrOr<std::vector<int64_t>>(op, "shape", {});
+  }
+  WHERRY_ENFORCE(SizeOf(type.dtype) > 0, kUnsupported, "input ", Quote(name),
+                 " has an element type that Wherry does not have");
+  WHERRY_ENFORCE(type.dims.size() <= static_cast<size_t>(Shape::kMaxRank), kUnsupported, "input ", Quote(name), " has ",
+                 type.dims.size(), " dimensions, at most ", Shape::kMaxRank, " are possible");
+  values_[result.id] = {block_.AddInput(name, MetaOf(type, &state_.builder, name))};
+}
+
+bool BlockImporter::ImportStructure(const Operator& op) {
+  const std::string type = TypeOf(op);
+  const auto expect = [&op](size_t operands, size_t results) {
+    WHERRY_ENFORCE(op.operands.size() >= operands && op.results.size() >= results, kCorrupt, "it has ",
+                   op.operands.size(), " operands and ", op.results.size(), " results, expected ", operands, " and ",
+                   results);
+  };
+  if (type == "builtin.parameter") return true;  // done before
+  if (type == "data" || type == "feed") {
+    AddData(op);
+  } else if (type == "fetch" || type == "builtin.shadow_output") {
+    expect(1, 0);
+    const std::vector<std::string> values = Find(op.operands[0]);
+    WHERRY_ENFORCE(parent_ == nullptr && values.size() == 1 && !values[0].empty(), kCorrupt,
+                   "an output is not one tensor");
+    const auto col = AttrOr<int64_t>(op, "col", static_cast<int64_t>(fetches_.size()));
+    const auto name = AttrOr<std::string>(op, "name", AttrOr<std::string>(op, "output_name", StrCat("output_", col)));
+    fetches_[col].emplace_back(name, values[0]);
+  } else if (type == "builtin.combine") {
+    expect(0, 1);
+    std::vector<std::string> all;
+    for (const int64_t operand : op.operands) {
+      const std::vector<std::string> values = Find(operand);
+      all.push_back(values.size() == 1 ? values[0] : "");
+    }
+    values_[op.results[0].id] = std::move(all);
+  } else if (type == "builtin.split") {
+    expect(1, 0);
+    const std::vector<std::string> values = Find(op.operands[0]);
+    WHERRY_ENFORCE(values.size() == op.results.size(), kCorrupt, "it takes a vector of ", values.size(), " apart into ",
+                   op.results.size(), " values");
+    for (size_t i = 0; i < values.size(); ++i) values_[op.results[i].id] = {values[i]};
+  } else if (type == "builtin.slice") {
+    expect(1, 1);
+    const std::vector<std::string> values = Find(op.operands[0]);
+    const auto index = AttrOr<int64_t>(op, "index", -1);
+    WHERRY_ENFORCE(index >= 0 && index < static_cast<int64_t>(values.size()), kCorrupt, "it takes element ", index,
+                   " of a vector of ", values.size());
+    values_[op.results[0].id] = {values[static_cast<size_t>(index)]};
+  } else if (type == "cf.yield") {
+    for (const int64_t operand : op.operands) {
+      const std::vector<std::string> values = Find(operand);
+      WHERRY_ENFORCE(values.size() == 1 && !values[0].empty(), kUnsupported,
+                     "a branch gives a value that is not one tensor");
+      yielded_.push_back(values[0]);
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+ForeignOp BlockImporter::ToForeign(const Operator& op, int index) {
+  ForeignOp foreign;
+  foreign.format = "pir";
+  foreign.type = TypeOf(op);
+  // The form that writes an operand computes the same.
+  if (WrittenOperand(foreign.type) == 0 && !IsConvertible(foreign)) {
+    ForeignOp plain = foreign;
+    plain.type.pop_back();
+    if (IsConvertible(plain)) foreign.type = plain.type;
+  }
+  foreign.block = number_;
+  foreign.index = index;
+  foreign.attrs = op.attrs;
+  for (const Value& result : op.results) {
+    ForeignOp::Slot slot;
+    if (result.id != 0) {
+      const std::string name = StrCat(op.name, "_", result.id);
+      if (foreign.label.empty()) foreign.label = name;
+      if (result.type.kind == Type::Kind::kVector) {
+        for (size_t k = 0; k < result.type.elements.size(); ++k) slot.values.push_back(StrCat(name, ".", k));
+      } else {
+        slot.values = {name};
+      }
+    }
+    foreign.outputs.push_back(std::move(slot));
+  }
+  return foreign;
+}
+
+void BlockImporter::TakeResults(const Operator& op, const ForeignOp& foreign, const paddle::OpContext& context) {
+  const std::map<std::string, std::string> bound(context.results().begin(), context.results().end());
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    if (op.results[i].id == 0) continue;
+    // A result that is not bound (a mask, statistics of training) is an empty value, an Error where it is read.
+    std::vector<std::string>& values = values_[op.results[i].id];
+    values.clear();
+    for (const std::string& name : foreign.outputs[i].values) {
+      const auto it = bound.find(name);
+      values.push_back(it == bound.end() ? "" : it->second);
+    }
+    const Type& type = op.results[i].type;
+    if (type.kind == Type::Kind::kTensor && type.dims.size() <= static_cast<size_t>(Shape::kMaxRank) &&
+        values.size() == 1 && !values[0].empty()) {
+      block_.SetRank(values[0], static_cast<int>(type.dims.size()));
+    }
+  }
+}
+
+void BlockImporter::ImportOps() {
+  constexpr int kMostNesting = 32;
+  int depth = 0;
+  for (const BlockImporter* outer = parent_; outer != nullptr; outer = outer->parent_) ++depth;
+  WHERRY_ENFORCE(depth <= kMostNesting, kUnsupported, state_.model, " nests blocks more than ", kMostNesting, " deep");
+  for (size_t i = 0; i < desc_.ops.size(); ++i) ImportOp(desc_.ops[i], static_cast<int>(i));
+}
+
+void BlockImporter::ImportOp(const Operator& op, int index) {
+  ForeignOp foreign = ToForeign(op, index);
+  paddle::OpContext context(foreign, &block_);
+  const OpConverter::DeclaredMeta declared = [&](const std::string& name) {
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      const auto& names = foreign.outputs[i].values;
+      const auto at = std::find(names.begin(), names.end(), name);
+      if (at == names.end()) continue;
+      const Type& type = op.results[i].type;
+      const auto k = static_cast<size_t>(at - names.begin());
+      return MetaOf(type.kind == Type::Kind::kVector ? type.elements[k] : type, &state_.builder, name);
+    }
+    return MetaTensor::UnknownRank(DataType::kUndefined);
+  };
+  const bool is_if = foreign.type == "if";
+  if (!is_if && IsStructure(foreign.type)) {
+    state_.converter.ConvertWith(
+        &context, [&] { ImportStructure(op); }, declared);
+    // Placeholders, if that failed.
+    if (!context.results().empty()) TakeResults(op, foreign, context);
+    return;
+  }
+  if (!is_if && !IsConvertible(foreign)) {
+    state_.converter.Reject(&context, "", declared);
+    Scan(op);
+    return TakeResults(op, foreign, context);
+  }
+  const auto resolve = [&] {
+    for (const int64_t operand : op.operands) {
+      std::vector<std::string> values = Find(operand);
+      const bool dropped = values.size() == 1 && values[0].empty();
+      WHERRY_ENFORCE(!dropped, kUnsupported, "it reads value ", operand,
+                     ", which has no value when a trained network runs");
+      foreign.inputs.push_back({"", std::move(values)});
+    }
+  };
+  const int written = WrittenOperand(TypeOf(op));
+  state_.converter.ConvertWith(
+      &context,
+      [&] {
+        resolve();
+        const bool writes = written >= 0 && static_cast<size_t>(written) < op.operands.size();
+        WHERRY_ENFORCE(!writes || values_.count(op.operands[static_cast<size_t>(written)]) != 0, kUnsupported,
+                       "it writes a value of an outer block");
+        is_if ? ImportIf(op, &context) : static_cast<void>(ConvertOp(&context, &context));
+      },
+      declared);
+  TakeResults(op, foreign, context);
+  if (written >= 0 && static_cast<size_t>(written) < op.operands.size() && !op.results.empty() &&
+      op.results[0].id != 0) {
+    const auto result = values_.find(op.results[0].id);
+    if (result != values_.end())
+      values_[op.operands[static_cast<size_t>(written)]] = std::vector<std::string>(result->second);
+  }
+}
+
+void BlockImporter::ImportIf(const Operator& op, paddle::OpContext* context) {
+  WHERRY_ENFORCE(op.blocks.size() == 2, kCorrupt, "it has ", op.blocks.size(), " blocks, expected two");
+  const std::string cond = context->Input(0);
+  BlockBuilder* builders[2];
+  for (size_t i = 0; i < 2; ++i) {
+    builders[i] = &state_.builder.NewBlock();
+    BlockImporter branch(&state_, op.blocks[i], builders[i], this);
+    branch.ImportOps();
+    WHERRY_ENFORCE(branch.yielded_.size() == op.results.size(), kCorrupt, "a branch gives ", branch.yielded_.size(),
+                   " values, expected ", op.results.size());
+    builders[i]->SetOutputs(branch.yielded_);
+  }
+  std::vector<std::string> stems;
+  for (const Value& result : op.results) stems.push_back(StrCat("if_", result.id));
+  const std::vector<std::string> results = block_.AddIf(cond, builders[0], builders[1], stems, context->op().label);
+  for (size_t i = 0; i < results.size(); ++i) context->Bind(i, results[i]);
+}
+
+void BlockImporter::Scan(const Operator& op) {
+  // The parser has bounded how deep blocks nest.
+  for (const Block& block : op.blocks) {
+    const int number = state_.blocks++;
+    for (size_t i = 0; i < block.ops.size(); ++i) {
+      ForeignOp inner = ToForeign(block.ops[i], static_cast<int>(i));
+      inner.block = number;
+      if (!IsStructure(inner.type) && !IsConvertible(inner)) state_.converter.unsupported().Add(inner);
+      Scan(block.ops[i]);
+    }
+  }
+}
+
+void BlockImporter::SetFetches() {
+  std::vector<std::string> outputs;
+  std::vector<std::string> names;
+  for (const auto& [col, fetches] : fetches_) {
+    for (const auto& [name, value] : fetches) {
+      names.push_back(name);
+      outputs.push_back(value);
+    }
+  }
+  WHERRY_ENFORCE(!outputs.empty(), kCorrupt, state_.model, " has no fetch operator, so no output");
+  block_.SetOutputs(std::move(outputs), std::move(names));
+}
+
+}  // namespace wherry::pir

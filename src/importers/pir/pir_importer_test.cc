@@ -1,0 +1,256 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/file_test_util.h"
+#include "importer/importer.h"
+#include "importers/paddle/model_test_util.h"
+#include "importers/pir/pir_program.h"
+
+namespace wherry::pir {
+namespace {
+
+using Json = nlohmann::json;
+using paddle::FindOp;
+using paddle::FloatBytes;
+using paddle::ImportBytes;
+using paddle::InMemory;
+using paddle::ParamRecord;
+
+Json Tensor(const std::string& dtype, const std::vector<int64_t>& dims) {
+  return {{"#", "0.t_dtensor"}, {"D", {{{"#", "0." + dtype}}, dims, "NCHW", Json::array(), 0}}};
+}
+Json Vector(const std::vector<Json>& types) { return {{"#", "0.t_vec"}, {"D", types}}; }
+Json Result(int64_t id, const Json& type) { return {{"%", id}, {"TT", type}}; }
+Json Attr(const std::string& name, const std::string& type, const Json& value) {
+  return {{"N", name}, {"AT", {{"#", type}, {"D", value}}}};
+}
+Json Op(const std::string& name, const std::vector<int64_t>& operands, const std::vector<Json>& results,
+        const std::vector<Json>& attrs = {}) {
+  Json ids = Json::array();
+  for (const int64_t id : operands) ids.push_back({{"%", id}});
+  return {{"#", name}, {"I", ids}, {"O", results}, {"A", attrs}, {"OA", Json::array()}};
+}
+Json Data(int64_t id, const std::string& name, const std::vector<int64_t>& dims, const std::string& dtype = "t_f32") {
+  return Op("1.data", {}, {Result(id, Tensor(dtype, dims))},
+            {Attr("name", "0.a_str", name), Attr("dtype", "1.a_dtype", "float32")});
+}
+Json Param(int64_t id, const std::string& name, const std::vector<int64_t>& dims) {
+  return {{"#", "p"}, {"A", {0, 1, 1, name}}, {"O", Result(id, Tensor("t_f32", dims))}};
+}
+Json Fetch(int64_t operand, const std::string& name, int64_t col = 0) {
+  return Op("1.fetch", {operand}, {Result(1000 + col, Tensor("t_f32", {}))},
+            {Attr("name", "0.a_str", name), Attr("col", "0.a_i32", col)});
+}
+Json Ints(int64_t id, const std::vector<int64_t>& values) {
+  Json items = Json::array();
+  for (const int64_t value : values) items.push_back({{"#", "0.a_i64"}, {"D", value}});
+  return Op("1.full_int_array", {}, {Result(id, Tensor("t_i64", {static_cast<int64_t>(values.size())}))},
+            {Attr("value", "0.a_array", items), Attr("dtype", "1.a_dtype", "int64")});
+}
+Json Full(int64_t id, double value, const std::string& dtype = "float32") {
+  return Op("1.full", {}, {Result(id, Tensor("t_f32", {1}))},
+            {Attr("shape", "1.a_intarray", {1}), Attr("value", "0.a_f64", value), Attr("dtype", "1.a_dtype", dtype)});
+}
+Json Region(const std::vector<Json>& ops) {
+  return {{"#", "region"}, {"blocks", {{{"#", "block"}, {"args", Json::array()}, {"ops", ops}}}}};
+}
+Json Root(const std::vector<Json>& ops, int64_t version = 4) {
+  return {{"base_code", {{"magic", "pir"}, {"trainable", true}, {"version", version}}},
+          {"program", {{"regions", {Region(ops)}}}}};
+}
+wherry::Program Import(const std::vector<Json>& ops, const std::string& params = "") {
+  return ImportBytes(Root(ops).dump(), params);
+}
+
+const Json kFloat2 = Tensor("t_f32", {2});
+
+TEST(PirImporter, ALinearLayer) {
+  const std::vector<Json> ops = {Param(1, "w", {3, 2}),
+                                 Param(2, "b", {2}),
+                                 Data(3, "x", {-1, 3}),
+                                 Op("1.matmul", {3, 1}, {Result(4, Tensor("t_f32", {-1, 2}))},
+                                    {Attr("transpose_x", "0.a_bool", false), Attr("transpose_y", "0.a_bool", false)}),
+                                 Op("1.add", {4, 2}, {Result(5, Tensor("t_f32", {-1, 2}))}),
+                                 Fetch(5, "out")};
+  const std::string params = ParamRecord({2}, FloatBytes({1, 2})) + ParamRecord({3, 2}, FloatBytes({1, 2, 3, 4, 5, 6}));
+  for (const int indent : {-1, 2}) {  // pretty-printed too
+    const wherry::Program program = ImportBytes(Root(ops).dump(indent), params);
+    EXPECT_EQ(program.main().inputs, std::vector<std::string>{"x"});
+    EXPECT_EQ(program.main().output_names, std::vector<std::string>{"out"});
+    EXPECT_EQ(FindOp(program, "matmul").Input("y"), std::vector<std::string>{"w"});
+    EXPECT_EQ(FindOp(program, "add").Input("y"), std::vector<std::string>{"b"});
+    EXPECT_EQ(program.weights.at("w").data<float>()[4], 5.0F);
+    EXPECT_EQ(program.metadata.at("format"), "pir");
+  }
+  EXPECT_EQ(ErrorOf([&] { Import(ops); }).code(), ErrorCode::kNotFound);
+  EXPECT_EQ(ErrorOf([&] { Import(ops, params + "x"); }).code(), ErrorCode::kCorrupt);
+}
+
+TEST(PirImporter, VersionsUpToTheNewest) {
+  const std::vector<Json> ops = {Data(1, "x", {2}), Op("1.relu", {1}, {Result(2, kFloat2)}), Fetch(2, "out")};
+  for (int64_t version = 0; version <= kNewestVersion; ++version)
+    EXPECT_NO_THROW(ImportBytes(Root(ops, version).dump()));
+  const Error error = ErrorOf([&] { ImportBytes(Root(ops, kNewestVersion + 1).dump()); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_NE(error.message().find("version 5"), std::string::npos) << error.message();
+}
+
+TEST(PirImporter, ConstantOperandsBecomeAttributes) {
+  const wherry::Program program =
+      Import({Data(1, "x", {2, 6}), Ints(2, {3, -1}), Op("1.reshape", {1, 2}, {Result(3, Tensor("t_f32", {3, 4}))}),
+              Full(4, 0.5), Op("1.scale", {3, 4}, {Result(5, Tensor("t_f32", {3, 4}))}, {Attr("bias", "0.a_f32", 2.0)}),
+              Fetch(5, "out")});
+  EXPECT_EQ(FindOp(program, "reshape").GetAttr<IntArray>("shape"), IntArray({3, -1}));
+  EXPECT_EQ(FindOp(program, "scale").GetAttr<Scalar>("scale").to<double>(), 0.5);
+  EXPECT_EQ(FindOp(program, "scale").GetAttr<Scalar>("bias").to<double>(), 2.0);
+  EXPECT_TRUE(program.weights.empty());
+}
+
+TEST(PirImporter, VectorsArePutTogetherAndTakenApart) {
+  const wherry::Program program =
+      Import({Data(1, "x", {4, 2}), Full(2, 0, "int32"),
+              Op("1.split_with_num", {1, 2}, {Result(3, Vector({Tensor("t_f32", {2, 2}), Tensor("t_f32", {2, 2})}))},
+                 {Attr("num", "0.a_i32", 2)}),
+              Op("0.split", {3}, {Result(4, Tensor("t_f32", {2, 2})), Result(5, Tensor("t_f32", {2, 2}))}),
+              Op("0.slice", {3}, {Result(6, Tensor("t_f32", {2, 2}))}, {Attr("index", "0.a_i32", 1)}),
+              Op("0.combine", {5, 4, 6}, {Result(7, Vector({}))}),
+              Op("1.concat", {7, 2}, {Result(8, Tensor("t_f32", {6, 2}))}), Fetch(8, "out")});
+  const auto& parts = FindOp(program, "split").Output("out");
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(FindOp(program, "concat").Input("x"), (std::vector<std::string>{parts[1], parts[0], parts[1]}));
+}
+
+TEST(PirImporter, OutputsGoByColumnAndAbsentOperandsAreAbsent) {
+  const wherry::Program program = Import({Data(1, "x", {2, 3}),
+                                          Op("1.layer_norm", {1, 0, 0},
+                                             {Result(2, Tensor("t_f32", {2, 3})),
+                                              {{"%", 0}, {"TT", {{"#", "NULL"}}}},
+                                              {{"%", 0}, {"TT", {{"#", "NULL"}}}}}),
+                                          Fetch(2, "second", 1), Fetch(1, "first", 0)});
+  EXPECT_EQ(program.main().output_names, (std::vector<std::string>{"first", "second"}));
+  EXPECT_FALSE(FindOp(program, "layer_norm").HasInput("scale"));
+}
+
+TEST(PirImporter, OperatorsThatWriteTheirOperands) {
+  const wherry::Program program =
+      Import({Data(1, "x", {2}), Op("1.relu", {1}, {Result(2, kFloat2)}),
+              Op("1.increment_", {2}, {Result(3, kFloat2)}, {Attr("value", "0.a_f32", 1.0)}),
+              Op("1.exp_", {2}, {Result(4, kFloat2)}), Op("1.tanh", {2}, {Result(5, kFloat2)}), Fetch(5, "out")});
+  EXPECT_EQ(FindOp(program, "exp").Input("x"), FindOp(program, "scale").Output("out"));
+  EXPECT_EQ(FindOp(program, "tanh").Input("x"), FindOp(program, "exp").Output("out"));
+}
+
+TEST(PirImporter, NumbersThatAreNone) {
+  const auto value_of = [](const std::string& text) {
+    Json op = Full(1, 0.0);
+    op["A"][1] = {{"N", "value"}, {"AT", {{"#", "0.a_f64"}, {"VD", text}}}};
+    const wherry::Program program = Import({op, Fetch(1, "out")});
+    EXPECT_EQ(program.weights.size(), 1U);
+    return program.weights.begin()->second.data<float>()[0];
+  };
+  EXPECT_TRUE(std::isnan(value_of("NaN")));
+  EXPECT_TRUE(std::isnan(value_of("NAN")));
+  EXPECT_EQ(value_of("INF"), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(value_of("-INF"), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(ErrorOf([&] { value_of("none"); }).code(), ErrorCode::kCorrupt);
+}
+
+Json If(int64_t cond, int64_t result, const std::vector<Json>& yes, const std::vector<Json>& no) {
+  Json op = Op("1.if", {cond}, {Result(result, kFloat2)});
+  op["regions"] = {Region(yes), Region(no)};
+  return op;
+}
+
+TEST(PirImporter, BranchesCaptureWhatTheyUse) {
+  const wherry::Program program =
+      Import({Data(1, "c", {1}, "t_bool"), Data(2, "x", {2}), Data(3, "y", {2}),
+              If(1, 9, {Op("1.relu", {2}, {Result(4, kFloat2)}), Op("2.yield", {4}, {})},
+                 {If(1, 6, {Op("2.yield", {3}, {})}, {Op("1.exp", {3}, {Result(5, kFloat2)}), Op("2.yield", {5}, {})}),
+                  Op("2.yield", {6}, {})}),
+              Fetch(9, "out")});
+  const OpDesc& op = FindOp(program, "if");
+  EXPECT_EQ(op.Input("captures"), (std::vector<std::string>{"x", "c", "y"}));
+  EXPECT_EQ(program.blocks.size(), 5U);
+  EXPECT_EQ(program.main().outputs, op.Output("out"));
+}
+
+TEST(PirImporter, EveryUnsupportedOperatorIsReported) {
+  Json loop = Op("1.while", {1}, {Result(4, kFloat2)});
+  loop["regions"] = {Region({Op("1.inner_op", {2}, {Result(5, kFloat2)}), Op("2.yield", {5}, {})})};
+  const std::vector<Json> ops = {
+      Data(1, "c", {1}, "t_bool"),
+      Data(2, "x", {2}),
+      Op("1.no_such_op", {2}, {Result(3, kFloat2)}),
+      Op("1.relu", {3}, {Result(6, kFloat2)}),
+      loop,
+      Op("onednn_op.thing", {6}, {Result(7, kFloat2)}),
+      If(1, 8, {Op("1.and_this", {2}, {Result(9, kFloat2)}), Op("2.yield", {9}, {})}, {Op("2.yield", {2}, {})}),
+      Fetch(8, "out")};
+  const Error error = ErrorOf([&] { Import(ops); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  for (const char* part : {"'no_such_op'", "'while'", "'inner_op'", "'onednn_op.thing'", "'and_this'"}) {
+    EXPECT_NE(error.message().find(part), std::string::npos) << part << " in " << error.message();
+  }
+  EXPECT_EQ(error.message().find("'relu'"), std::string::npos);
+}
+
+TEST(PirImporter, ContradictionsNameTheOperator) {
+  const auto error_of = [](const std::vector<Json>& ops) { return ErrorOf([&] { Import(ops); }); };
+  const Error unset = error_of({Data(1, "x", {2}), Op("1.relu", {7}, {Result(2, kFloat2)}), Fetch(2, "out")});
+  EXPECT_EQ(unset.code(), ErrorCode::kCorrupt);
+  EXPECT_NE(std::string(unset.what()).find("operator 'relu' named 'relu_2' (block 0, number 1)"), std::string::npos)
+      << unset.what();
+  EXPECT_EQ(error_of({Data(1, "x", {2})}).code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(error_of({Data(1, "c", {1}, "t_bool"), If(1, 2, {Op("2.yield", {}, {})}, {Op("2.yield", {}, {})}),
+                      Fetch(2, "out")})
+                .code(),
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(error_of({Data(1, "x", {2}), Op("0.slice", {1}, {Result(2, kFloat2)}, {Attr("index", "0.a_i32", 3)}),
+                      Fetch(2, "out")})
+                .code(),
+            ErrorCode::kCorrupt);
+  Json twice = Param(1, "w", {2});
+  Json other = Param(2, "w", {2});
+  EXPECT_EQ(error_of({twice, other, Fetch(1, "out")}).code(), ErrorCode::kCorrupt);
+}
+
+TEST(PirImporter, DeepNestingIsRefused) {
+  std::string deep = "{\"base_code\":{\"magic\":\"pir\"},\"program\":";
+  for (int i = 0; i < 100000; ++i) deep += '[';
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(deep); }).code(), ErrorCode::kUnsupported);
+}
+
+TEST(PirImporter, TruncatedAndChangedBytesAreErrors) {
+  const std::string model =
+      Root({Data(1, "c", {1}, "t_bool"), Param(2, "w", {2}), Data(3, "x", {2}),
+            Op("1.add", {3, 2}, {Result(4, kFloat2)}), Ints(5, {2, 1}),
+            Op("1.reshape", {4, 5}, {Result(6, Tensor("t_f32", {2, 1}))}),
+            If(1, 9, {Op("1.relu", {4}, {Result(7, kFloat2)}), Op("2.yield", {7}, {})}, {Op("2.yield", {4}, {})}),
+            Fetch(9, "out"), Fetch(6, "flat", 1)})
+          .dump();
+  const std::string params = ParamRecord({2}, FloatBytes({1, 2}));
+  ASSERT_NO_THROW(ImportBytes(model, params));
+  size_t errors = 0;
+  const auto import = [&](const std::string& m) {
+    try {
+      ImportBytes(m, params);
+    } catch (const Error& error) {
+      EXPECT_NE(error.code(), ErrorCode::kInternal) << error.what();
+      ++errors;
+    }
+  };
+  for (size_t i = 0; i < model.size(); ++i) import(model.substr(0, i));
+  EXPECT_EQ(errors, model.size());
+  for (size_t i = 0; i < model.size(); ++i) {
+    for (const char byte : {'0', '9', '-', '"', '[', '}', '\xff'}) {
+      std::string changed = model;
+      changed[i] = byte;
+      import(changed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wherry::pir
