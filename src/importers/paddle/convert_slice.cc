@@ -36,7 +36,7 @@ void StridedSlice(OpContext& c) {
 }
 
 void Flip(OpContext& c) {
-  const auto axes = c.Attr<std::vector<int64_t>>("axis");
+  const auto axes = c.KnownInts({nullptr, 1}, {nullptr}, "axis");
   // From the last element to before the first.
   const IntArray starts(std::vector<int64_t>(axes.size(), std::numeric_limits<int32_t>::max()));
   const IntArray ends(std::vector<int64_t>(axes.size(), std::numeric_limits<int32_t>::min()));
