@@ -63,6 +63,26 @@ add | x = bool[3] 1 1 0 | y = bool[3] 1 0 0 | -> bool[3] 1 1 0
 )");
 }
 
+// 1 + 2^-8 lies halfway between two bf16 values and goes to the even one; 256 + 1 does in f16 what it does in numbers.
+TEST(Binary, SixteenBitFloats) {
+  ExpectAll(R"(
+add | x = bf16[2] 1 256 | y = bf16[2] 0.00390625 1 | -> bf16[2] 1 256
+add | x = f16[2] 2048 256 | y = f16[2] 1 1 | -> f16[2] 2048 257
+multiply | x = f16[1] 65504 | y = f16[1] 2 | -> f16[1] inf
+matmul | x = bf16[1,2] 256 1 | y = bf16[2,1] 1 3 | -> bf16[1,1] 260
+)");
+}
+
+// A condition takes no part in the type of the result.
+TEST(Binary, MixedTypesArePromoted) {
+  ExpectAll(R"(
+add | x = f16[2] 1 2 | y = f32[2] 0.5 1e10 | -> f32[2] 1.5 1e10
+multiply | x = i32[2] 3 -4 | y = i64[2] 2 4294967296 | -> i64[2] 6 -17179869184
+where | condition = bool[2] 1 0 | x = f16[2] 1 2 | y = f32[2] 3 4 | -> f32[2] 1 4
+layer_norm | x = f32[1,2] 1 3 | scale = f16[2] 1 2 | epsilon = 0.0 | -> f32[1,2] -1 2
+)");
+}
+
 TEST(Binary, IntegerDivisionByZero) {
   for (const char* op : {"divide", "floor_divide", "remainder", "fmod"}) {
     EXPECT_NE(ErrorOf(std::string(op) + " | x = i32[2] 1 2 | y = i32[2] 1 0").find("integer division by zero"),
