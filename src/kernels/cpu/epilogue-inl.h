@@ -12,6 +12,84 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
+// V vectors of one row from `col` on, of which the last has `live` lanes.
+template <int V>
+struct EpilogueVectors {
+  FloatVec (&v)[V];
+  int64_t live;
+
+  template <class Op>
+  HWY_INLINE void WithOperand(const float* data, const Op& op) const {
+    WHERRY_UNROLL
+    for (int j = 0; j < V; ++j) {
+      const float* const from = data + j * kLanes;
+      v[j] = op(v[j], V == 1 && live < kLanes ? LoadN(from, live) : Load(from));
+    }
+  }
+
+  struct Add {
+    HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Add(a, b); }
+  };
+  struct Mul {
+    HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Mul(a, b); }
+  };
+  struct Activation {
+    FloatVec (&v)[V];
+    const cpu::Activation& activation;
+    template <ActKind kKind>
+    HWY_INLINE void Run() const {
+      const FloatVec a = Set(activation.a);
+      const FloatVec b = Set(activation.b);
+      WHERRY_UNROLL
+      for (int j = 0; j < V; ++j) v[j] = Activate<kKind>(v[j], a, b);
+    }
+  };
+
+  HWY_INLINE void Run(const Epilogue& epilogue, int64_t row, int64_t col) const {
+    for (int i = 0; i < epilogue.count(); ++i) {
+      const EpilogueStep& step = epilogue.step(i);
+      switch (step.kind) {
+        case EpilogueStep::Kind::kFactor:
+          WHERRY_UNROLL
+          for (int j = 0; j < V; ++j) v[j] = hn::Mul(v[j], Set(step.factor));
+          break;
+        case EpilogueStep::Kind::kScale: WithOperand(step.data + col, Mul()); break;
+        case EpilogueStep::Kind::kBias: WithOperand(step.data + col, Add()); break;
+        case EpilogueStep::Kind::kAdd: WithOperand(step.data + row * step.row_stride + col, Add()); break;
+        case EpilogueStep::Kind::kActivation:
+          WithActivation(step.activation.kind, Activation{v, step.activation});
+          break;
+      }
+    }
+  }
+};
+
+// ApplyEpilogue of this instruction set. Each row goes through all steps in registers, four vectors at a time, and is
+// stored only then: an added operand may be the output. Not inlined: it holds every activation.
+template <int V = 4>  // a template, so that one copy of it is linked
+HWY_NOINLINE void ApplyEpilogueSteps(const Epilogue& epilogue, const float* tile, int64_t tile_stride, float* out,
+                                     int64_t out_stride, int64_t rows, int64_t cols, int64_t row0, int64_t col0) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* const in = tile + r * tile_stride;
+    float* const row_out = out + r * out_stride;
+    int64_t c = 0;
+    for (; c + V * kLanes <= cols; c += V * kLanes) {
+      FloatVec v[V];
+      WHERRY_UNROLL
+      for (int j = 0; j < V; ++j) v[j] = Load(in + c + j * kLanes);
+      EpilogueVectors<V>{v, kLanes}.Run(epilogue, row0 + r, col0 + c);
+      WHERRY_UNROLL
+      for (int j = 0; j < V; ++j) Store(v[j], row_out + c + j * kLanes);
+    }
+    for (; c < cols; c += kLanes) {
+      const int64_t live = cols - c < kLanes ? cols - c : kLanes;
+      FloatVec v[1] = {LoadN(in + c, live)};
+      EpilogueVectors<1>{v, live}.Run(epilogue, row0 + r, col0 + c);
+      StoreN(v[0], row_out + c, live);
+    }
+  }
+}
+
 // Rows that lie `out_stride` apart, the usual Rows argument of StoreTile. A kernel whose rows are scattered (grouped
 // pixels) passes its own struct with the same two functions.
 struct StridedRows {
@@ -92,7 +170,8 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const Epilogue& epilogu
         for (int j = 0; j < NV; ++j) hn::Store(acc[r][j], FloatTag(), tile + (r * NV + j) * kLanes);
       }
       for (int r = 0; r < MR; ++r) {
-        ApplyEpilogue(epilogue, tile + r * NV * kLanes, NV * kLanes, rows.Out(r) + col, 0, 1, cols, rows.Row(r), col);
+        ApplyEpilogueSteps(epilogue, tile + r * NV * kLanes, NV * kLanes, rows.Out(r) + col, 0, 1, cols, rows.Row(r),
+                           col);
       }
       return;
     }

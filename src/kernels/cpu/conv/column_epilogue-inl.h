@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv/panel.h"
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/epilogue-inl.h"
 #include "kernels/cpu/simd/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -102,8 +102,8 @@ inline void StoreFinishedTile(const FinishedTile& t) {
     return;
   }
   for (int64_t r = 0; r < t.rows; ++r) {
-    ApplyEpilogue(t.epilogue, t.tile + r * kPanelWidth, kPanelWidth, t.out + t.pixels[r] * t.out_stride + t.column, 0,
-                  1, t.columns, t.pixels[r], t.column);
+    ApplyEpilogueSteps(t.epilogue, t.tile + r * kPanelWidth, kPanelWidth, t.out + t.pixels[r] * t.out_stride + t.column,
+                       0, 1, t.columns, t.pixels[r], t.column);
   }
 }
 

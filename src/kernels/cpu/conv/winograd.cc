@@ -206,8 +206,8 @@ HWY_NOINLINE void FinishTile(const WinogradPlan& plan, const Epilogue& epilogue,
   for (int64_t i = 0; i < transform.height; ++i) {
     for (int64_t j = 0; j < transform.width; ++j) {
       const int64_t pixel = first_pixel + i * s.out_width() + j;
-      ApplyEpilogue(epilogue, buffer + (i * kTile + j) * kPanelWidth, 0, out + pixel * s.out_pixel_stride + column, 0,
-                    1, columns, pixel, column);
+      ApplyEpilogueSteps(epilogue, buffer + (i * kTile + j) * kPanelWidth, 0, out + pixel * s.out_pixel_stride + column,
+                         0, 1, columns, pixel, column);
     }
   }
 }

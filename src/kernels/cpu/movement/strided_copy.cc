@@ -92,6 +92,13 @@ void Transpose4x4(const T* from, int64_t from_stride, T* to, int64_t to_stride) 
 // The same for rows x cols elements, in blocks whose lines stay in L1 both ways.
 template <typename T>
 void TransposeTile(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows, int64_t cols) {
+  if (cols < 4) {
+    // Interleaving a few planes, as of a color image.
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < cols; ++c) to[r * to_stride + c] = from[c * from_stride + r];
+    }
+    return;
+  }
   constexpr int64_t kBlock = 16;
   for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
     const int64_t r1 = std::min(rows, r0 + kBlock);
@@ -180,7 +187,7 @@ void CopyTyped(const BroadcastLoops& loops, const void* from, void* to, ThreadPo
   const T* const source = static_cast<const T*>(from);
   T* const target = static_cast<T*>(to);
   const int64_t inner_stride = loops.stride(0, loops.rank() - 1);
-  const int neighbour = inner_stride == 0 || inner_stride == 1 || loops.cols() < 4 ? -1 : NeighbourDim(loops);
+  const int neighbour = inner_stride == 0 || inner_stride == 1 || loops.cols() == 1 ? -1 : NeighbourDim(loops);
   if (neighbour >= 0) {
     CopyTransposed(loops, neighbour, source, target, pool);
   } else {
