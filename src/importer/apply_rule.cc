@@ -18,6 +18,15 @@ const ImportTensor* FindTheirs(std::span<const ImportTensor> tensors, std::strin
   return nullptr;
 }
 
+// What converters of an operator are registered as: its type, behind the domain where there is one
+// ("com.microsoft", "FusedMatMul": com_microsoft_FusedMatMul).
+std::string ConverterName(const ForeignOp& op) {
+  if (op.domain.empty()) return op.type;
+  std::string name = op.domain + "_" + op.type;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
 class RuleApplication {
  public:
   RuleApplication(const ImportRule& rule, ConvertContext* context)
@@ -202,7 +211,7 @@ bool ConvertOp(ConvertContext* context, void* converter_context) {
     ApplyImportRule(*rule, context);
     return true;
   }
-  const ConverterDescriptor* converter = ImporterRegistry::Global().FindConverter(op.format, op.type);
+  const ConverterDescriptor* converter = ImporterRegistry::Global().FindConverter(op.format, ConverterName(op));
   if (converter == nullptr) return false;
   converter->convert(converter_context);
   return true;
@@ -210,7 +219,7 @@ bool ConvertOp(ConvertContext* context, void* converter_context) {
 
 bool IsConvertible(const ForeignOp& op) {
   return FindImportRule(op.format, op.domain, op.type, op.opset) != nullptr ||
-         ImporterRegistry::Global().FindConverter(op.format, op.type) != nullptr;
+         ImporterRegistry::Global().FindConverter(op.format, ConverterName(op)) != nullptr;
 }
 
 }  // namespace wherry

@@ -69,4 +69,22 @@ DenseTensor IntsTensor(const std::vector<int64_t>& values) {
   return tensor;
 }
 
+DenseTensor TensorOfBytes(const TensorMeta& meta, std::span<const std::byte> data,
+                          const std::shared_ptr<const void>& owner) {
+  WHERRY_CHECK(data.size() == meta.nbytes(), data.size(), " bytes for ", meta.DebugString());
+  const size_t alignment = std::max<size_t>(SizeOf(meta.dtype), 1);  // of the complex types less would do
+  if (meta.dtype == DataType::kBool || data.empty() || reinterpret_cast<uintptr_t>(data.data()) % alignment != 0) {
+    DenseTensor tensor(HostAllocator(), meta);
+    auto* to = static_cast<std::byte*>(tensor.mutable_raw_data());
+    if (meta.dtype == DataType::kBool) {
+      std::transform(data.begin(), data.end(), to, [](std::byte b) { return std::byte{b != std::byte{0}}; });
+    } else {
+      std::copy(data.begin(), data.end(), to);
+    }
+    return tensor;
+  }
+  void* bytes = const_cast<std::byte*>(data.data());
+  return DenseTensor(meta, std::make_shared<Buffer>(bytes, data.size(), Target::kHost, [owner](void*) {}));
+}
+
 }  // namespace wherry

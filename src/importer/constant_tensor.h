@@ -1,7 +1,10 @@
-// Small host tensors that importers make.
+// Host tensors of a model: small ones that importers make, and those that lie in its files.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "core/dense_tensor.h"
@@ -17,5 +20,10 @@ DenseTensor FilledTensor(const Shape& shape, const Scalar& value, DataType dtype
 DenseTensor TensorOfScalars(const Shape& shape, const std::vector<Scalar>& values, DataType dtype);
 // i64[values.size()].
 DenseTensor IntsTensor(const std::vector<int64_t>& values);
+// A tensor of these bytes, meta.nbytes() of them; shares them (`owner` keeps them alive) where the elements may be read
+// in place, that is, unless they are unaligned or bools, which a file may have as any number. Never to be written to.
+// Precondition: no strings.
+DenseTensor TensorOfBytes(const TensorMeta& meta, std::span<const std::byte> data,
+                          const std::shared_ptr<const void>& owner);
 
 }  // namespace wherry

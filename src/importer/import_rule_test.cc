@@ -14,17 +14,17 @@ namespace wherry {
 namespace {
 
 TEST(ImportRule, RulesAreFoundByFormatDomainTypeAndOpset) {
-  const ImportRule* rule = FindImportRule("onnx", "", "Softmax", 13);
+  const ImportRule* rule = FindImportRule("onnx", "", "HardSwish", 14);
   ASSERT_NE(rule, nullptr);
-  EXPECT_STREQ(rule->op, "softmax");
+  EXPECT_STREQ(rule->op, "hardswish");
   ASSERT_EQ(rule->inputs.size(), 1U);
   EXPECT_STREQ(rule->inputs[0].ours, "x");
   EXPECT_EQ(rule->inputs[0].theirs, nullptr);
 
-  EXPECT_EQ(FindImportRule("onnx", "", "Softmax", rule->since - 1), nullptr);
-  EXPECT_EQ(FindImportRule("onnx", "ai.example", "Softmax", 13), nullptr);
+  EXPECT_EQ(FindImportRule("onnx", "", "HardSwish", rule->since - 1), nullptr);
+  EXPECT_EQ(FindImportRule("onnx", "ai.example", "HardSwish", 14), nullptr);
   EXPECT_EQ(FindImportRule("onnx", "", "NoSuchOperator", 13), nullptr);
-  EXPECT_EQ(FindImportRule("tflite", "", "Softmax", 13), nullptr);
+  EXPECT_EQ(FindImportRule("tflite", "", "HardSwish", 14), nullptr);
 }
 
 TEST(ImportRule, PaddleRulesNameParameters) {
@@ -88,11 +88,11 @@ TEST(ImportRule, ProgramsAddTheirOwn) {
 
   // What is taken is an Error once, and stays as it was.
   static constexpr ImportRule kTaken[] = {
-      {"onnx", "", "Softmax", 1, ImportRule::kNoLimit, "relu", kInputs, kOutputs, {}}};
+      {"onnx", "", "HardSwish", 1, ImportRule::kNoLimit, "relu", kInputs, kOutputs, {}}};
   static constexpr ImportRuleSet kTakenSet = {kTaken};
   static const PendingNode<ImportRuleSet> taken_node(&kTakenSet);
   EXPECT_THROW(FindImportRule("onnx", "", "NoSuchOperator"), Error);
-  EXPECT_STREQ(FindImportRule("onnx", "", "Softmax", 13)->op, "softmax");
+  EXPECT_STREQ(FindImportRule("onnx", "", "HardSwish", 14)->op, "hardswish");
 }
 
 TEST(ImportRule, NoTypeHasBothARuleAndAConverter) {

@@ -48,6 +48,7 @@ struct ImporterDescriptor {
   Importer* (*create)();
 };
 // A converter for one foreign operator; what it gets depends on the importer (see importers/<format>/converter.h).
+// `type` of an operator in a domain of its own: com_microsoft_FusedMatMul.
 struct ConverterDescriptor {
   const char* importer;
   const char* type;

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/checked_math.h"
 #include "base/strings.h"
+#include "importer/constant_tensor.h"
 #include "importer/describe_bytes.h"
 #include "importers/paddle/program_desc.h"
 #include "importers/paddle/proto.h"
@@ -23,24 +24,6 @@ bool SameDims(const std::vector<int64_t>& expected, const std::vector<int64_t>& 
   if (got.empty() && expected == std::vector<int64_t>{1}) return true;
   return std::equal(expected.begin(), expected.end(), got.begin(), got.end(),
                     [](int64_t e, int64_t g) { return e < 0 || e == g; });
-}
-
-// Shares the bytes if the elements may be read in place.
-DenseTensor Wrap(const TensorMeta& meta, std::span<const std::byte> data, const std::shared_ptr<const void>& owner) {
-  const size_t element = SizeOf(meta.dtype);
-  if (meta.dtype == DataType::kBool || data.empty() || reinterpret_cast<uintptr_t>(data.data()) % element != 0) {
-    DenseTensor tensor(HostAllocator(), meta);
-    auto* to = static_cast<std::byte*>(tensor.mutable_raw_data());
-    if (meta.dtype == DataType::kBool) {
-      std::transform(data.begin(), data.end(), to, [](std::byte b) { return std::byte{b != std::byte{0}}; });
-    } else {
-      std::copy(data.begin(), data.end(), to);
-    }
-    return tensor;
-  }
-  // Weights are never written to.
-  void* bytes = const_cast<std::byte*>(data.data());
-  return DenseTensor(meta, std::make_shared<Buffer>(bytes, data.size(), Target::kHost, [owner](void*) {}));
 }
 
 }  // namespace
@@ -116,7 +99,7 @@ DenseTensor ParamStream::Next(const ParamInfo& param) {
   } catch (const Error& error) {
     Fail(param, error.message());
   }
-  DenseTensor tensor = Wrap(meta, Take(bytes, param, "its data"), file_.owner);
+  DenseTensor tensor = TensorOfBytes(meta, Take(bytes, param, "its data"), file_.owner);
   ++count_;
   return tensor;
 }

@@ -1,0 +1,107 @@
+// Values that a model has or makes, and operators that hand on what they get.
+#include "base/strings.h"
+#include "importer/constant_tensor.h"
+#include "importers/onnx/converter.h"
+
+namespace wherry::onnx {
+
+namespace {
+
+std::vector<Scalar> Scalars(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+void Constant(OnnxContext& c) {
+  if (c.HasTensor("value")) return c.Bind(0, c.ConvertContext::Constant(c.Tensor("value"), c.Stem()));
+  DenseTensor tensor;
+  if (c.HasAttr("value_float")) {
+    tensor = FilledTensor(Shape(), Scalar(c.Attr<double>("value_float")), DataType::kFloat);
+  } else if (c.HasAttr("value_int")) {
+    tensor = FilledTensor(Shape(), Scalar(c.Attr<int64_t>("value_int")), DataType::kInt64);
+  } else if (c.HasAttr("value_floats")) {
+    const auto values = c.Attr<std::vector<double>>("value_floats");
+    tensor = TensorOfScalars(Shape{static_cast<int64_t>(values.size())}, Scalars(values), DataType::kFloat);
+  } else if (c.HasAttr("value_ints")) {
+    tensor = IntsTensor(c.Attr<std::vector<int64_t>>("value_ints"));
+  } else {
+    for (const char* name : {"sparse_value", "value_string", "value_strings"}) {
+      if (c.HasAttr(name)) c.Unsupported("attribute ", name, " is given");
+    }
+    c.Corrupt("it has no value");
+  }
+  c.Bind(0, c.ConvertContext::Constant(std::move(tensor), c.Stem()));
+}
+
+void ConstantOfShape(OnnxContext& c) {
+  Scalar value(0.0F);
+  DataType dtype = DataType::kFloat;
+  if (c.HasTensor("value")) {
+    const DenseTensor tensor = c.Tensor("value");
+    if (tensor.numel() != 1) c.Corrupt("attribute value has ", tensor.numel(), " elements, expected one");
+    dtype = tensor.dtype();
+    const auto known = c.ConvertContext::ConstantScalar(c.ConvertContext::Constant(tensor));
+    if (!known) c.Unsupported("attribute value is of type ", ToString(dtype));
+    value = *known;
+  }
+  OpInputs inputs;
+  OpAttrs attrs = {{"value", value}, {"dtype", dtype}};
+  if (!c.HasInput(0)) c.Corrupt("input 0 is missing");
+  OnnxContext::Pass("shape", *c.IntsAt(0), &inputs, &attrs);
+  c.EmitResult("full", inputs, attrs);
+}
+
+void Range(OnnxContext& c) {
+  OpInputs inputs;
+  OpAttrs attrs = {{"dtype", c.TypeOf(c.Input(0))}};
+  for (const size_t i : {1, 2}) c.Input(i);
+  c.PassScalar("start", 0, &inputs, &attrs);
+  c.PassScalar("end", 1, &inputs, &attrs);
+  c.PassScalar("step", 2, &inputs, &attrs);
+  c.EmitResult("arange", inputs, attrs);
+}
+
+// The value itself: nothing needs to run.
+void Identity(OnnxContext& c) { c.Bind(0, c.Input(0)); }
+
+void Dropout(OnnxContext& c) {
+  if (c.HasInput(2)) {
+    const auto training = c.ConstantInts(c.Input(2));
+    if (!training || training->size() != 1) c.Unsupported("input training_mode is not constant");
+    if ((*training)[0] != 0) c.Unsupported("input training_mode is true");
+  }
+  if (c.opset() < 7 && !c.Attr<bool>("is_test", false)) c.Unsupported("attribute is_test is 0");
+  c.Bind(0, c.Input(0));
+  if (!c.HasOutput(1)) return;
+  // What is not dropped: everything.
+  c.Bind(1, c.Emit("full_like", {{"x", {c.Input(0)}}}, {{"value", Scalar(true)}, {"dtype", DataType::kBool}}));
+}
+
+DataType TargetType(OnnxContext& c) {
+  const auto number = c.Attr<int64_t>("to");
+  const DataType dtype = DataTypeOf(number);
+  if (dtype == DataType::kUndefined) c.Unsupported("attribute to is ", NameOfDataType(number));
+  return dtype;
+}
+
+void CastTo(OnnxContext& c, DataType dtype) {
+  for (const DataType type : {c.TypeOf(c.Input(0)), dtype}) {
+    if (type == DataType::kString) c.Unsupported("strings");
+  }
+  // An 8-bit float that is not to saturate overflows to NaN or infinity instead.
+  if ((dtype == DataType::kFP8E4M3FN || dtype == DataType::kFP8E5M2) && !c.Attr<bool>("saturate", true))
+    c.Unsupported("attribute saturate is 0");
+  if (c.TypeOf(c.Input(0)) == dtype) return c.Bind(0, c.Input(0));
+  c.EmitResult("cast", {{"x", {c.Input(0)}}}, {{"dtype", dtype}});
+}
+void Cast(OnnxContext& c) { CastTo(c, TargetType(c)); }
+void CastLike(OnnxContext& c) { CastTo(c, c.TypeOf(c.Input(1))); }
+
+}  // namespace
+
+REGISTER_CONVERTER(onnx, Constant, &Convert<Constant>);
+REGISTER_CONVERTER(onnx, ConstantOfShape, &Convert<ConstantOfShape>);
+REGISTER_CONVERTER(onnx, Range, &Convert<Range>);
+REGISTER_CONVERTER(onnx, Identity, &Convert<Identity>);
+REGISTER_CONVERTER(onnx, Dropout, &Convert<Dropout>);
+REGISTER_CONVERTER(onnx, Cast, &Convert<Cast>);
+REGISTER_CONVERTER(onnx, CastLike, &Convert<CastLike>);
+
+}  // namespace wherry::onnx

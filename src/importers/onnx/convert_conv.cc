@@ -1,0 +1,181 @@
+// Convolution, pooling and the normalisations that know where channels are. What has one spatial axis becomes an image
+// of height 1.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "importers/onnx/converter.h"
+
+namespace wherry::onnx {
+
+namespace {
+
+// The window's attributes, for the two spatial axes that conv2d and pool2d have.
+struct Window {
+  std::string padding_algorithm = "EXPLICIT";
+  std::vector<int64_t> strides;
+  std::vector<int64_t> paddings;  // top, bottom, left, right
+  std::vector<int64_t> dilations;
+};
+
+std::vector<int64_t> PerAxis(OnnxContext& c, const char* name, size_t count, int64_t fallback) {
+  auto values = c.Attr<std::vector<int64_t>>(name, std::vector<int64_t>(count, fallback));
+  if (values.size() != count) c.Corrupt("attribute ", name, " has ", values.size(), " values, expected ", count);
+  return values;
+}
+
+std::vector<int64_t> WithHeight(std::vector<int64_t> values, int64_t height) {
+  if (values.size() == 1) values.insert(values.begin(), height);
+  return values;
+}
+
+// For `axes` spatial axes, 1 or 2.
+Window WindowOf(OnnxContext& c, size_t axes) {
+  Window window;
+  const auto auto_pad = c.Attr<std::string>("auto_pad", "NOTSET");
+  if (auto_pad == "SAME_UPPER") {
+    window.padding_algorithm = "SAME";
+  } else if (auto_pad == "SAME_LOWER" || auto_pad == "VALID") {
+    window.padding_algorithm = auto_pad;
+  } else if (auto_pad != "NOTSET" && !auto_pad.empty()) {
+    c.Corrupt("attribute auto_pad is ", Quote(auto_pad));
+  }
+  window.strides = WithHeight(PerAxis(c, "strides", axes, 1), 1);
+  window.dilations = WithHeight(PerAxis(c, "dilations", axes, 1), 1);
+  const std::vector<int64_t> pads = PerAxis(c, "pads", 2 * axes, 0);  // all begins, then all ends
+  if (axes == 1) {
+    window.paddings = {0, 0, pads[0], pads[1]};
+  } else {
+    window.paddings = {pads[0], pads[2], pads[1], pads[3]};
+  }
+  return window;
+}
+
+// The number of spatial axes, if it is one that there are operators for.
+size_t SpatialAxes(OnnxContext& c, int rank, const char* what) {
+  if (rank < 3 || rank > 4) c.Unsupported(what, " has ", rank, " dimensions, Wherry has this for 3 and 4");
+  return static_cast<size_t>(rank) - 2;
+}
+
+void Conv(OnnxContext& c) {
+  std::string x = c.Input(0);
+  std::string filter = c.Input(1);
+  const MetaTensor& filter_meta = c.Meta(filter);
+  const size_t axes = SpatialAxes(c, filter_meta.rank_known ? filter_meta.rank() : c.Rank(x), "the filter");
+  if (const MetaTensor& meta = c.Meta(x); meta.rank_known && static_cast<size_t>(meta.rank()) != axes + 2) {
+    c.Corrupt("the input has ", meta.rank(), " dimensions, the filter ", axes + 2);
+  }
+  if (c.HasAttr("kernel_shape") && filter_meta.rank_known) {
+    const std::vector<int64_t> kernel = PerAxis(c, "kernel_shape", axes, 1);
+    for (size_t i = 0; i < axes; ++i) {
+      const Dim& dim = filter_meta.dims[i + 2];
+      if (dim.known() && dim.value() != kernel[i]) {
+        c.Corrupt("attribute kernel_shape is [", Join(kernel, ","), "], the filter is ", filter_meta.DebugString());
+      }
+    }
+  }
+  const Window window = WindowOf(c, axes);
+  if (axes == 1) {
+    x = c.Unsqueezed(x, {2});
+    filter = c.Unsqueezed(filter, {2});
+  }
+  Epilogue epilogue;
+  const std::string bias = c.OptionalInput(2);
+  if (!bias.empty()) {
+    EpilogueStep step;
+    step.kind = EpilogueStep::Kind::kBias;
+    step.operand = 0;
+    epilogue.steps.push_back(step);
+  }
+  std::string y = c.Emit("conv2d", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
+                         {{"strides", window.strides},
+                          {"paddings", window.paddings},
+                          {"padding_algorithm", window.padding_algorithm},
+                          {"dilations", window.dilations},
+                          {"groups", c.Attr<int64_t>("group", 1)},
+                          {"epilogue", epilogue}});
+  c.Bind(0, axes == 1 ? c.Squeezed(y, {2}) : y);
+}
+
+void Pool(OnnxContext& c, const char* pooling_type) {
+  if (c.HasOutput(1)) c.Unsupported("the result Indices is used");
+  std::string x = c.Input(0);
+  const size_t axes = SpatialAxes(c, c.Rank(x), "the input");
+  const Window window = WindowOf(c, axes);
+  if (!c.HasAttr("kernel_shape")) c.Corrupt("attribute kernel_shape is missing");
+  if (axes == 1) x = c.Unsqueezed(x, {2});
+  const std::string y = c.Emit("pool2d", {{"x", {x}}},
+                               {{"kernel_size", IntArray(WithHeight(PerAxis(c, "kernel_shape", axes, 1), 1))},
+                                {"strides", window.strides},
+                                {"paddings", window.paddings},
+                                {"padding_algorithm", window.padding_algorithm},
+                                {"dilations", window.dilations},
+                                {"ceil_mode", c.Attr<bool>("ceil_mode", false)},
+                                {"exclusive", !c.Attr<bool>("count_include_pad", false)},
+                                {"pooling_type", std::string(pooling_type)}});
+  c.Bind(0, axes == 1 ? c.Squeezed(y, {2}) : y);
+}
+void MaxPool(OnnxContext& c) { Pool(c, "max"); }
+void AveragePool(OnnxContext& c) { Pool(c, "avg"); }
+
+void GlobalPool(OnnxContext& c, const char* pooling_type, const char* reduction) {
+  const std::string x = c.Input(0);
+  const int rank = c.Rank(x);
+  if (rank < 3) c.Corrupt("the input has ", rank, " dimensions, expected at least 3");
+  if (rank == 4) {
+    return c.EmitResult(
+        "pool2d", {{"x", {x}}},
+        {{"kernel_size", IntArray({1, 1})}, {"global_pooling", true}, {"pooling_type", std::string(pooling_type)}});
+  }
+  std::vector<int64_t> axes;
+  for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
+  c.EmitResult(reduction, {{"x", {x}}}, {{"axis", IntArray(axes)}, {"keepdim", true}});
+}
+void GlobalAveragePool(OnnxContext& c) { GlobalPool(c, "avg", "mean"); }
+void GlobalMaxPool(OnnxContext& c) { GlobalPool(c, "max", "max"); }
+
+void BatchNormalization(OnnxContext& c) {
+  if (c.Attr<bool>("training_mode", false)) c.Unsupported("attribute training_mode is 1");
+  if (!c.Attr<bool>("spatial", true)) c.Unsupported("attribute spatial is 0");
+  // Below opset 7, is_test 0 meant the statistics of this input; they and not the given ones are then results.
+  if (c.opset() < 7 && !c.Attr<bool>("is_test", false)) c.Unsupported("attribute is_test is 0");
+  c.EmitResult("batch_norm",
+               {{"x", {c.Input(0)}},
+                {"scale", {c.Input(1)}},
+                {"bias", {c.Input(2)}},
+                {"mean", {c.Input(3)}},
+                {"variance", {c.Input(4)}}},
+               {{"epsilon", c.Attr<double>("epsilon", 1e-5)}});
+}
+
+void GroupNormalization(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  const auto groups = c.Attr<int64_t>("num_groups");
+  if (groups < 1) c.Corrupt("attribute num_groups is ", groups);
+  std::string scale = c.Input(1);
+  std::string bias = c.Input(2);
+  if (c.opset() < 21) {
+    // One scale and bias per group, which all its channels get.
+    if (c.Rank(x) < 2 || !c.Meta(x).dims[1].known()) c.Unsupported("the number of channels is not known");
+    const int64_t channels = c.Meta(x).dims[1].value();
+    if (channels % groups != 0) c.Corrupt(channels, " channels do not make ", groups, " groups");
+    for (std::string* value : {&scale, &bias}) {
+      const std::string wide =
+          c.Emit("expand", {{"x", {c.Unsqueezed(*value, {1})}}}, {{"shape", IntArray({groups, channels / groups})}});
+      *value = c.Reshaped(wide, {channels});
+    }
+  }
+  c.EmitResult("group_norm", {{"x", {x}}, {"scale", {scale}}, {"bias", {bias}}},
+               {{"epsilon", c.Attr<double>("epsilon", 1e-5)}, {"groups", groups}});
+}
+
+}  // namespace
+
+REGISTER_CONVERTER(onnx, Conv, &Convert<Conv>);
+REGISTER_CONVERTER(onnx, MaxPool, &Convert<MaxPool>);
+REGISTER_CONVERTER(onnx, AveragePool, &Convert<AveragePool>);
+REGISTER_CONVERTER(onnx, GlobalAveragePool, &Convert<GlobalAveragePool>);
+REGISTER_CONVERTER(onnx, GlobalMaxPool, &Convert<GlobalMaxPool>);
+REGISTER_CONVERTER(onnx, BatchNormalization, &Convert<BatchNormalization>);
+REGISTER_CONVERTER(onnx, GroupNormalization, &Convert<GroupNormalization>);
+
+}  // namespace wherry::onnx
