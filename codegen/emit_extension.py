@@ -26,4 +26,9 @@ def emit_extension(ops: list[Op], target: Target) -> str:
         lines += ["\n", rules, "\nconstexpr ImportRuleSet kRuleSet = {kRules};\n"]
         lines.append("const PendingNode<ImportRuleSet> import_rules_node{&kRuleSet};\n")
     lines += ["\n}  // namespace\n\n", emit_functions(ops), "\n}  // namespace wherry\n"]
+    # What USE_OP refers to.
+    anchors = [f"wherry_op_{op.name}_anchor" for op in ops]
+    lines.append('\nextern "C" {\n')
+    lines += [f"extern const char {anchor};\nconst char {anchor} = 0;\n" for anchor in anchors]
+    lines.append("}\n")
     return "".join(lines)

@@ -11,12 +11,14 @@
 //
 // Registering is all: what is linked in or loaded is there on the next use of its registry. A plug-in is loaded by
 // LoadPlugin or by the environment variable WHERRY_PLUGINS (kernel/plugin.h). A static library's members that nothing
-// refers to are not linked; name what they register with USE_KERNEL, USE_KERNEL_VARIANT, USE_PROVIDER or USE_MIR_PASS
-// in the program.
+// refers to are not linked; name what they register with USE_OP, USE_KERNEL, USE_KERNEL_VARIANT, USE_PROVIDER or
+// USE_MIR_PASS in the program.
 #pragma once
 
 #include "core/device_context.h"
 #include "core/scope.h"
+#include "ir/fuse_base.h"
+#include "ir/text.h"
 #include "kernel/invoke.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
@@ -27,6 +29,7 @@
 #include "op/infer_meta_context.h"
 #include "op/op_schema.h"
 #include "op/schema_registry.h"
+#include "pass/optimizer.h"
 #include "pass/pass_manager.h"
 #include "pass/pass_registry.h"
 #include "wherry/error.h"

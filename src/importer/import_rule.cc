@@ -51,14 +51,21 @@ class RegisteredRules {
   // Called by TakePending, with the lock held.
   static void Add(const ImportRuleSet* set, void* registry) {
     auto* self = static_cast<RegisteredRules*>(registry);
+    const ImportRule* refused = nullptr;
+    const ImportRule* holder = nullptr;
     for (const ImportRule& rule : set->rules) {
       const RuleKey key = KeyOf(rule);
       const ImportRule* other = FindBuiltin(key, rule.since, rule.until);
       if (other == nullptr) other = self->FindLocked(key, rule.since, rule.until);
-      WHERRY_ENFORCE(other == nullptr, kAlreadyExists, "operator ", rule.op, ": ", rule.format, " ", Quote(rule.type),
-                     " is imported as ", other->op, " already");
-      self->rules_.push_back(&rule);
+      if (other == nullptr) {
+        self->rules_.push_back(&rule);
+      } else if (refused == nullptr) {
+        refused = &rule;
+        holder = other;
+      }
     }
+    WHERRY_ENFORCE(refused == nullptr, kAlreadyExists, "operator ", refused->op, ": ", refused->format, " ",
+                   Quote(refused->type), " is imported as ", holder->op, " already");
   }
 
   std::mutex mutex_;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <mutex>
 #include <string_view>
@@ -21,25 +22,29 @@ namespace {
 
 constexpr const char* kKnownPlugins[] = {"libwherry_onednn.so", "libwherry_cuda.so"};
 
+// The folder of libwherry.so; empty when this code is in something else. By a function of this file alone: the address
+// of LoadPlugin may be an entry of the executable.
+std::filesystem::path LibraryFolder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&LibraryFolder), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::filesystem::path file(info.dli_fname);
+  if (!file.filename().string().starts_with("libwherry.so")) return {};
+  return file.parent_path();
+}
+
 // Makes the plug-in's registrations pending.
 void Open(const std::string& path) {
   std::error_code ignored;
   WHERRY_ENFORCE(std::filesystem::exists(path, ignored), kNotFound, "plug-in ", Quote(path), " does not exist");
+  // A program with the static library would get a second Wherry with registries of its own, because a plug-in is linked
+  // against libwherry.so.
+  WHERRY_ENFORCE(!LibraryFolder().empty(), kUnsupported, "plug-in ", Quote(path),
+                 " needs a program that is linked against libwherry.so; this one has Wherry as a static library");
   // RTLD_LOCAL: plug-ins must not see, or replace, each other's symbols.
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   const char* words = dlerror();
   Throw(ErrorCode::kUnavailable, "plug-in ", Quote(path),
         " cannot be loaded: ", words != nullptr ? words : "unknown reason");
-}
-
-// The folder of libwherry.so; empty when this code is in something else (a program with the static library would get a
-// second Wherry with its own registries if it loaded a plug-in, because that is linked against libwherry.so).
-std::filesystem::path LibraryFolder() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&LoadPlugin), &info) == 0 || info.dli_fname == nullptr) return {};
-  const std::filesystem::path file(info.dli_fname);
-  if (!file.filename().string().starts_with("libwherry.so")) return {};
-  return file.parent_path();
 }
 
 void LoadKnownPlugins() {
@@ -77,9 +82,17 @@ void LoadPlugin(const std::string& path) {
   LoadDefaultPlugins();
   try {
     Open(path);
-    SchemaRegistry::Global();
-    ProviderRegistry::Global();
-    KernelFactory::Instance();
+    // Every registry takes in its part, else the next user of one would be told of names that are taken.
+    std::exception_ptr error;
+    for (void (*merge)() :
+         {+[] { SchemaRegistry::Global(); }, +[] { ProviderRegistry::Global(); }, +[] { KernelFactory::Instance(); }}) {
+      try {
+        merge();
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    }
+    if (error) std::rethrow_exception(error);
   } catch (Error& error) {
     throw error.AddContext("loading the plug-in " + Quote(path));
   }

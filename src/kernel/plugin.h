@@ -8,7 +8,9 @@ namespace wherry {
 
 // Loads a plug-in and merges what it registers. Loading one again has no effect. Plug-ins are never unloaded.
 // Thread-safe. Error(kNotFound) when there is no such file, Error(kUnavailable) with the loader's words when it cannot
-// be loaded, Error(kAlreadyExists) when a name that it registers is taken (the rest of it stays registered).
+// be loaded, Error(kUnsupported) in a program with the static library, Error(kAlreadyExists) when the name of an
+// operator, provider or kernel is taken (the rest of it stays registered; passes, importers and import rules whose name
+// is taken are the Error of the next use of their registry).
 void LoadPlugin(const std::string& path);
 
 // Loads, once in a process, the plug-ins that the environment variable WHERRY_PLUGINS asks for:

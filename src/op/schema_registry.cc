@@ -44,11 +44,11 @@ SchemaRegistry::SchemaRegistry() : impl_(new Impl) {
 
 SchemaRegistry& SchemaRegistry::Global() {
   static SchemaRegistry& registry = *new SchemaRegistry;  // never destroyed: threads may outlive main
+  registry.impl_->MergePending();
   return registry;
 }
 
 const OpSchema* SchemaRegistry::Find(std::string_view name) const {
-  impl_->MergePending();
   const std::shared_lock lock(impl_->mutex);
   const auto found = impl_->schemas.find(name);
   return found == impl_->schemas.end() ? nullptr : found->second;
@@ -65,7 +65,6 @@ const OpSchema& SchemaRegistry::Get(std::string_view name) const {
 }
 
 std::vector<const OpSchema*> SchemaRegistry::List() const {
-  impl_->MergePending();
   std::vector<const OpSchema*> list;
   {
     const std::shared_lock lock(impl_->mutex);
@@ -79,7 +78,6 @@ std::vector<const OpSchema*> SchemaRegistry::List() const {
 }
 
 void SchemaRegistry::Add(const OpDescriptor* descriptor) {
-  impl_->MergePending();
   const std::unique_lock lock(impl_->mutex);
   impl_->AddLocked(descriptor);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "op/op_schema.h"
+#include "op/pending.h"
 
 namespace wherry {
 
@@ -14,8 +15,8 @@ namespace wherry {
 std::span<const OpDescriptor* const> BuiltinOps();
 
 // Thread-safe. Built on first use from BuiltinOps() and the pending list; grows only when a plug-in is loaded; never
-// shrinks. A pending op whose name is taken is left out and reported as Error(kAlreadyExists) by the first call after
-// its registration.
+// shrinks. A pending op whose name is taken is left out and reported as Error(kAlreadyExists) by the first Global()
+// after its registration.
 class SchemaRegistry {
  public:
   static SchemaRegistry& Global();
@@ -35,3 +36,7 @@ class SchemaRegistry {
 };
 
 }  // namespace wherry
+
+// Keeps an operator that wherry_add_ops compiled into a static library and that only models use: a program that calls
+// its function needs none.
+#define USE_OP(name) WHERRY_USE_(wherry_op_##name)

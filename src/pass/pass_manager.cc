@@ -56,6 +56,8 @@ struct PassManager::Impl {
   }
   void MergePending() {
     if (!HasPending<PassDescriptor>()) return;
+    // Taken under the lock: who finds nothing pending waits for it until what was taken is added.
+    const std::lock_guard<std::mutex> lock(mutex);
     TakePending<PassDescriptor>(
         [](const PassDescriptor* descriptor, void* impl) { static_cast<Impl*>(impl)->AddLocked(descriptor); }, this);
   }
@@ -68,12 +70,12 @@ PassManager::PassManager() : impl_(new Impl) {
 PassManager& PassManager::Global() {
   // Never destroyed: passes may be created while the process ends.
   static PassManager* const kManager = new PassManager();
+  kManager->impl_->MergePending();
   return *kManager;
 }
 
 std::unique_ptr<mir::Pass> PassManager::Create(const std::string& name) const {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->MergePending();
   if (const auto object = impl_->objects.find(name); object != impl_->objects.end()) {
     auto stand_in = std::make_unique<PassStandIn>(object->second);
     stand_in->set_name(name);
@@ -102,13 +104,11 @@ std::unique_ptr<mir::Pass> PassManager::Create(const std::string& name) const {
 
 bool PassManager::Has(const std::string& name) const {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->MergePending();
   return impl_->Taken(name);
 }
 
 std::vector<std::string> PassManager::Names() const {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->MergePending();
   std::vector<std::string> names;
   for (const auto& [name, descriptor] : impl_->descriptors) names.push_back(name);
   for (const auto& [name, object] : impl_->objects) names.push_back(name);
@@ -118,7 +118,6 @@ std::vector<std::string> PassManager::Names() const {
 
 void PassManager::Add(const PassDescriptor* descriptor) {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->MergePending();
   impl_->AddLocked(descriptor);
 }
 
@@ -126,7 +125,6 @@ bool PassManager::AddNewPass(const std::string& name, mir::Pass* pass) {
   auto shared = std::make_shared<SharedPass>();
   shared->pass.reset(pass);
   const std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->MergePending();
   if (impl_->Taken(name)) return false;
   pass->set_name(name);
   impl_->objects[name] = shared;

@@ -12,6 +12,7 @@ namespace wherry {
 // Thread-safe. Holds descriptors with factories; a pass object lives for one optimiser run.
 class PassManager {
  public:
+  // With what was registered since the last call. A name that is taken is left out and Error(kAlreadyExists), once.
   static PassManager& Global();
 
   // A new pass of that name with its bindings, or Error(kNotFound) with the nearest names. For a pass added as an
