@@ -43,6 +43,11 @@ if(WHERRY_SANITIZE)
     target_compile_options(wherry_compile INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
+# A shared library must find all it needs. Clang's sanitizers and fuzzer leave their runtime to the executable.
+set(WHERRY_NO_UNDEFINED -Wl,-z,defs)
+if((WHERRY_SANITIZE OR WHERRY_FUZZ) AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  set(WHERRY_NO_UNDEFINED "")
+endif()
 if(WHERRY_FUZZ)
   # Coverage feedback from the whole library; only the fuzz targets can be linked in such a build.
   target_compile_options(wherry_compile INTERFACE -fsanitize=fuzzer-no-link)

@@ -68,6 +68,7 @@ function(wherry_add_layer folder)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME wherry_${stem} BUILD_RPATH_USE_ORIGIN ON
                                                INSTALL_RPATH "$ORIGIN")
     target_link_libraries(${target} PRIVATE wherry)
+    target_link_options(${target} PRIVATE ${WHERRY_NO_UNDEFINED})
     set_property(GLOBAL APPEND PROPERTY WHERRY_PLUGINS ${target})
   else()
     set(target wherry_${name})

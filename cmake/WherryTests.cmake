@@ -19,8 +19,6 @@ function(wherry_add_test name)
   target_link_libraries(${name} PRIVATE wherry_compile ${arg_LIBS} GTest::gtest_main)
   # On two cores, optimising the tests themselves takes longer than running them.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  # A layer's tests link while another layer's sources are still missing.
-  target_link_options(${name} PRIVATE -Wl,--allow-shlib-undefined)
   target_compile_definitions(${name} PRIVATE WHERRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_dependencies(${name} wherry_codegen)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")

@@ -1,4 +1,4 @@
-// What the program wants of its static library: nothing else refers to the pass, or to an operator that only models use.
+// What the program wants of its static library: nothing else refers to the pass, or to what only models use.
 #include "wherry/extend.h"
 
 USE_OP(gain);
