@@ -86,13 +86,15 @@ TEST(ImportRule, ProgramsAddTheirOwn) {
   EXPECT_EQ(FindImportRule("onnx", "com.example", "Gain", 3), &kGain[0]);
   EXPECT_EQ(FindImportRule("onnx", "com.example", "Gain", 6), nullptr);
 
-  // What is taken is an Error once, and stays as it was.
+  // What is taken is an Error once, and stays as it was; it takes nothing else with it.
   static constexpr ImportRule kTaken[] = {
-      {"onnx", "", "HardSwish", 1, ImportRule::kNoLimit, "relu", kInputs, kOutputs, {}}};
+      {"onnx", "", "HardSwish", 1, ImportRule::kNoLimit, "relu", kInputs, kOutputs, {}},
+      {"onnx", "com.example", "Other", 1, ImportRule::kNoLimit, "relu", kInputs, kOutputs, {}}};
   static constexpr ImportRuleSet kTakenSet = {kTaken};
   static const PendingNode<ImportRuleSet> taken_node(&kTakenSet);
   EXPECT_THROW(FindImportRule("onnx", "", "NoSuchOperator"), Error);
   EXPECT_STREQ(FindImportRule("onnx", "", "HardSwish", 14)->op, "hardswish");
+  EXPECT_EQ(FindImportRule("onnx", "com.example", "Other"), &kTaken[1]);
 }
 
 TEST(ImportRule, NoTypeHasBothARuleAndAConverter) {
