@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.h"
@@ -14,6 +15,7 @@
 #include "conformance/runner.h"
 #include "kernel/kernel_registry.h"
 #include "kernel/provider.h"
+#include "op/schema_registry.h"
 
 namespace wherry::conformance {
 namespace {
@@ -140,6 +142,18 @@ TEST(ConformanceSuite, EveryKernelHasCases) {
     bool found = false;
     for (const OpCases& op : AllCases()) found = found || kernel->op == op.op->kernel;
     EXPECT_TRUE(found) << kernel->id() << " has no case in ops/*.yaml";
+  }
+}
+
+// io_copy is executed by the device contexts.
+TEST(ConformanceSuite, EveryOperatorHasAReferenceKernel) {
+  for (const OpSchema* op : SchemaRegistry::Global().List()) {
+    if ((op->traits & kTraitControlFlow) != 0 || std::string_view(op->name) == "io_copy") continue;
+    bool found = false;
+    for (const Kernel* kernel : KernelFactory::Instance().Kernels(op->kernel)) {
+      found = found || kernel->provider == "ref";
+    }
+    EXPECT_TRUE(found) << op->name << " needs src/kernels/ref/" << op->kernel << ".cc";
   }
 }
 
