@@ -34,7 +34,6 @@ class ContributingTest(unittest.TestCase):
             shutil.copytree(SOURCE / "ops", ops)
             for name, text in self.files.items():
                 if name.startswith("ops/"):
-                    self.assertFalse((SOURCE / name).exists(), name)
                     (ops.parent / name).write_text(text, encoding="utf-8")
             header = SOURCE / "src/op/infer/infer_meta.h"
             failure = run(sys.executable, SOURCE / "codegen/opgen.py", "--ops", ops, "--infer-meta", header, "--out",
