@@ -14,6 +14,11 @@ void OpConverter::ConvertWith(ConvertContext* context, const std::function<void(
                               const DeclaredMeta& declared) {
   try {
     convert();
+    if (!UsesPlaceholders(context->op())) return;
+    // What could not be inferred for that reason is no reason to complain further on.
+    for (const auto& [name, value] : context->results()) {
+      if (!context->Meta(value).rank_known) placeholders_.insert(value);
+    }
   } catch (Error& error) {
     if (UsesPlaceholders(context->op())) return BindPlaceholders(context, declared);
     if (error.code() == ErrorCode::kUnsupported) return Reject(context, error.message(), declared);

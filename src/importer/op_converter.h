@@ -19,7 +19,8 @@ class OpConverter {
 
   // By the operator's rule or converter (which gets `converter_context`). Afterwards the context has results. One that
   // is not supported is noted, and its results are placeholders; what cannot be converted only because it uses
-  // placeholders gives placeholders too, without a note. Other errors are thrown, with the operator as context.
+  // placeholders, or values whose rank is not known because of them, gives placeholders too, without a note. Other
+  // errors are thrown, with the operator as context.
   void Convert(ConvertContext* context, void* converter_context, const DeclaredMeta& declared);
   // The same for an operator that `convert` converts.
   void ConvertWith(ConvertContext* context, const std::function<void()>& convert, const DeclaredMeta& declared);

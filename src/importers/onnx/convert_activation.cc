@@ -75,19 +75,15 @@ void Hardmax(OnnxContext& c) {
   const std::string x = c.Input(0);
   const int rank = c.Rank(x);
   const int64_t axis = c.Axis(c.Attr<int64_t>("axis", c.opset() < 13 ? 1 : -1), rank);
+  const auto along = [&](const std::string& value, int64_t over, int of_rank) {
+    const std::string largest = c.Emit("argmax", {{"x", {value}}}, {{"axis", over}, {"keepdims", true}});
+    return c.Cast(c.Binary("equal", c.PositionsAlong(value, over, of_rank - 1 - over), largest), c.TypeOf(x));
+  };
+  if (c.opset() >= 13 || axis == rank - 1) return c.Bind(0, along(x, axis, rank));
   // Before opset 13 all axes from this one on count as one.
-  for (int64_t i = axis + 1; c.opset() < 13 && i < rank; ++i) {
-    if (c.Meta(x).dims[static_cast<size_t>(i)] != Dim(1)) c.Unsupported("it is over several axes");
-  }
-  const std::string largest = c.Emit("argmax", {{"x", {x}}}, {{"axis", axis}, {"keepdims", true}});
-  const std::string size =
-      c.Emit("slice", {{"x", {c.Unary("shape", x)}}},
-             {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({axis})}, {"ends", IntArray({axis + 1})}});
-  const std::string positions = c.Emit("arange", {{"end", {size}}}, {{"start", Scalar(int64_t{0})}});
-  std::vector<int64_t> axes;
-  for (int64_t i = 1; i < rank - axis; ++i) axes.push_back(i);
-  const std::string along = axes.empty() ? positions : c.Unsqueezed(positions, axes);
-  c.Bind(0, c.Cast(c.Binary("equal", along, largest), c.TypeOf(x)));
+  const std::string matrix = c.AsMatrix(x, axis);
+  const std::string y = along(matrix, 1, 2);
+  c.EmitResult("reshape", {{"x", {y}}, {"shape", {c.Unary("shape", x)}}}, {{"allow_zero", true}});
 }
 
 }  // namespace

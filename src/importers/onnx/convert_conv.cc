@@ -1,9 +1,8 @@
 // Convolution, pooling and the normalisations that know where channels are. What has one spatial axis becomes an image
 // of height 1.
-#include <algorithm>
+#include "importers/onnx/convert_conv.h"
 
 #include "base/strings.h"
-#include "importers/onnx/converter.h"
 
 namespace wherry::onnx {
 
@@ -56,49 +55,9 @@ size_t SpatialAxes(OnnxContext& c, int rank, const char* what) {
   return static_cast<size_t>(rank) - 2;
 }
 
-void Conv(OnnxContext& c) {
-  std::string x = c.Input(0);
-  std::string filter = c.Input(1);
-  const MetaTensor& filter_meta = c.Meta(filter);
-  const size_t axes = SpatialAxes(c, filter_meta.rank_known ? filter_meta.rank() : c.Rank(x), "the filter");
-  if (const MetaTensor& meta = c.Meta(x); meta.rank_known && static_cast<size_t>(meta.rank()) != axes + 2) {
-    c.Corrupt("the input has ", meta.rank(), " dimensions, the filter ", axes + 2);
-  }
-  if (c.HasAttr("kernel_shape") && filter_meta.rank_known) {
-    const std::vector<int64_t> kernel = PerAxis(c, "kernel_shape", axes, 1);
-    for (size_t i = 0; i < axes; ++i) {
-      const Dim& dim = filter_meta.dims[i + 2];
-      if (dim.known() && dim.value() != kernel[i]) {
-        c.Corrupt("attribute kernel_shape is [", Join(kernel, ","), "], the filter is ", filter_meta.DebugString());
-      }
-    }
-  }
-  const Window window = WindowOf(c, axes);
-  if (axes == 1) {
-    x = c.Unsqueezed(x, {2});
-    filter = c.Unsqueezed(filter, {2});
-  }
-  Epilogue epilogue;
-  const std::string bias = c.OptionalInput(2);
-  if (!bias.empty()) {
-    EpilogueStep step;
-    step.kind = EpilogueStep::Kind::kBias;
-    step.operand = 0;
-    epilogue.steps.push_back(step);
-  }
-  std::string y = c.Emit("conv2d", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
-                         {{"strides", window.strides},
-                          {"paddings", window.paddings},
-                          {"padding_algorithm", window.padding_algorithm},
-                          {"dilations", window.dilations},
-                          {"groups", c.Attr<int64_t>("group", 1)},
-                          {"epilogue", epilogue}});
-  c.Bind(0, axes == 1 ? c.Squeezed(y, {2}) : y);
-}
+void Conv(OnnxContext& c) { c.Bind(0, EmitConv(c, c.Input(0), c.Input(1), c.OptionalInput(2))); }
 
-void Pool(OnnxContext& c, const char* pooling_type) {
-  if (c.HasOutput(1)) c.Unsupported("the result Indices is used");
-  std::string x = c.Input(0);
+std::string EmitPool(OnnxContext& c, std::string x, const char* pooling_type, bool exclusive) {
   const size_t axes = SpatialAxes(c, c.Rank(x), "the input");
   const Window window = WindowOf(c, axes);
   if (!c.HasAttr("kernel_shape")) c.Corrupt("attribute kernel_shape is missing");
@@ -110,12 +69,56 @@ void Pool(OnnxContext& c, const char* pooling_type) {
                                 {"padding_algorithm", window.padding_algorithm},
                                 {"dilations", window.dilations},
                                 {"ceil_mode", c.Attr<bool>("ceil_mode", false)},
-                                {"exclusive", !c.Attr<bool>("count_include_pad", false)},
+                                {"exclusive", exclusive},
                                 {"pooling_type", std::string(pooling_type)}});
-  c.Bind(0, axes == 1 ? c.Squeezed(y, {2}) : y);
+  return axes == 1 ? c.Squeezed(y, {2}) : y;
+}
+
+void Pool(OnnxContext& c, const char* pooling_type) {
+  if (c.HasOutput(1)) c.Unsupported("the result Indices is used");
+  c.Bind(0, EmitPool(c, c.Input(0), pooling_type, !c.Attr<bool>("count_include_pad", false)));
 }
 void MaxPool(OnnxContext& c) { Pool(c, "max"); }
 void AveragePool(OnnxContext& c) { Pool(c, "avg"); }
+
+// The sum of |x|^p over each window, to the power 1/p; the sum is the average, of padding too, times the pixels.
+void LpPool(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  const size_t axes = SpatialAxes(c, c.Rank(x), "the input");
+  const auto p = c.Attr<int64_t>("p", 2);
+  if (p < 1) c.Corrupt("attribute p is ", p);
+  if (c.Attr<bool>("ceil_mode", false)) c.Unsupported("attribute ceil_mode is 1");
+  if (!c.HasAttr("kernel_shape")) c.Corrupt("attribute kernel_shape is missing");
+  double pixels = 1.0;
+  for (const int64_t size : PerAxis(c, "kernel_shape", axes, 1)) pixels *= static_cast<double>(size);
+  const auto power = [&](const std::string& value, double exponent) {
+    if (exponent == 1.0) return value;
+    return c.Binary("elementwise_pow", value, c.Like(x, exponent));
+  };
+  const std::string powers = power(c.Unary("abs", x), static_cast<double>(p));
+  const std::string average = EmitPool(c, powers, "avg", /*exclusive=*/false);
+  c.Bind(0, power(c.Scaled(average, pixels), 1.0 / static_cast<double>(p)));
+}
+
+// x / (bias + alpha / size * sum)^beta with the sum of x^2 over the `size` channels around each: an average over
+// windows of an image whose rows are the channels.
+void Lrn(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  if (c.Rank(x) < 3) c.Unsupported("the input has ", c.Rank(x), " dimensions");
+  const auto size = c.Attr<int64_t>("size");
+  if (size < 1) c.Corrupt("attribute size is ", size);
+  const std::string rows = c.Emit("flatten", {{"x", {c.Unsqueezed(c.Unary("square", x), {1})}}},
+                                  {{"start_axis", int64_t{3}}, {"stop_axis", int64_t{-1}}});
+  const std::string average = c.Emit("pool2d", {{"x", {rows}}},
+                                     {{"kernel_size", IntArray({size, 1})},
+                                      {"paddings", std::vector<int64_t>{(size - 1) / 2, size / 2, 0, 0}},
+                                      {"exclusive", false},
+                                      {"pooling_type", std::string("avg")}});
+  const std::string back =
+      c.Emit("reshape", {{"x", {average}}, {"shape", {c.Unary("shape", x)}}}, {{"allow_zero", true}});
+  const std::string base = c.Scaled(back, c.Attr<double>("alpha", 1e-4), c.Attr<double>("bias", 1.0));
+  c.Bind(0, c.Binary("divide", x, c.Binary("elementwise_pow", base, c.Like(x, c.Attr<double>("beta", 0.75)))));
+}
 
 void GlobalPool(OnnxContext& c, const char* pooling_type, const char* reduction) {
   const std::string x = c.Input(0);
@@ -170,9 +173,48 @@ void GroupNormalization(OnnxContext& c) {
 
 }  // namespace
 
+std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const std::string& bias) {
+  const MetaTensor& filter_meta = c.Meta(filter);
+  const size_t axes = SpatialAxes(c, filter_meta.rank_known ? filter_meta.rank() : c.Rank(x), "the filter");
+  if (const MetaTensor& meta = c.Meta(x); meta.rank_known && static_cast<size_t>(meta.rank()) != axes + 2) {
+    c.Corrupt("the input has ", meta.rank(), " dimensions, the filter ", axes + 2);
+  }
+  if (c.HasAttr("kernel_shape") && filter_meta.rank_known) {
+    const std::vector<int64_t> kernel = PerAxis(c, "kernel_shape", axes, 1);
+    for (size_t i = 0; i < axes; ++i) {
+      const Dim& dim = filter_meta.dims[i + 2];
+      if (dim.known() && dim.value() != kernel[i]) {
+        c.Corrupt("attribute kernel_shape is [", Join(kernel, ","), "], the filter is ", filter_meta.DebugString());
+      }
+    }
+  }
+  const Window window = WindowOf(c, axes);
+  if (axes == 1) {
+    x = c.Unsqueezed(x, {2});
+    filter = c.Unsqueezed(filter, {2});
+  }
+  Epilogue epilogue;
+  if (!bias.empty()) {
+    EpilogueStep step;
+    step.kind = EpilogueStep::Kind::kBias;
+    step.operand = 0;
+    epilogue.steps.push_back(step);
+  }
+  const std::string y = c.Emit("conv2d", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
+                               {{"strides", window.strides},
+                                {"paddings", window.paddings},
+                                {"padding_algorithm", window.padding_algorithm},
+                                {"dilations", window.dilations},
+                                {"groups", c.Attr<int64_t>("group", 1)},
+                                {"epilogue", epilogue}});
+  return axes == 1 ? c.Squeezed(y, {2}) : y;
+}
+
 REGISTER_CONVERTER(onnx, Conv, &Convert<Conv>);
 REGISTER_CONVERTER(onnx, MaxPool, &Convert<MaxPool>);
 REGISTER_CONVERTER(onnx, AveragePool, &Convert<AveragePool>);
+REGISTER_CONVERTER(onnx, LpPool, &Convert<LpPool>);
+REGISTER_CONVERTER(onnx, LRN, &Convert<Lrn>);
 REGISTER_CONVERTER(onnx, GlobalAveragePool, &Convert<GlobalAveragePool>);
 REGISTER_CONVERTER(onnx, GlobalMaxPool, &Convert<GlobalMaxPool>);
 REGISTER_CONVERTER(onnx, BatchNormalization, &Convert<BatchNormalization>);

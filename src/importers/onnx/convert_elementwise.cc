@@ -72,8 +72,13 @@ void Mean(OnnxContext& c) {
 
 void Mod(OnnxContext& c) {
   const bool fmod = c.Attr<bool>("fmod", false);
-  if (!fmod && IsFloating(c.TypeOf(c.Input(0)))) c.Corrupt("attribute fmod is 0 for numbers of floating point");
   c.Bind(0, c.Binary(fmod ? "fmod" : "remainder", c.Input(0), c.Input(1)));
+}
+
+// All bits of -1 are ones.
+void BitwiseNot(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  c.Bind(0, c.Binary("subtract", c.ConvertContext::ConstantScalar(Scalar(int64_t{-1}), c.TypeOf(x)), x));
 }
 
 void IsInf(OnnxContext& c) {
@@ -105,6 +110,7 @@ REGISTER_CONVERTER(onnx, Min, &Convert<Fold<kMinimum>>);
 REGISTER_CONVERTER(onnx, Sum, &Convert<Fold<kAdd>>);
 REGISTER_CONVERTER(onnx, Mean, &Convert<Mean>);
 REGISTER_CONVERTER(onnx, Mod, &Convert<Mod>);
+REGISTER_CONVERTER(onnx, BitwiseNot, &Convert<BitwiseNot>);
 REGISTER_CONVERTER(onnx, IsInf, &Convert<IsInf>);
 
 }  // namespace wherry::onnx

@@ -15,7 +15,6 @@ bool IsPerElement(const OnnxContext& c, const std::string& value, const std::str
 }
 
 void LastAxes(OnnxContext& c, const char* type) {
-  if (c.HasOutput(1) || c.HasOutput(2)) c.Unsupported("the results besides the first are used");
   const std::string x = c.Input(0);
   const std::string scale = c.Input(1);
   const std::string bias = c.OptionalInput(2);
@@ -30,7 +29,23 @@ void LastAxes(OnnxContext& c, const char* type) {
   c.Bind(0, y);
 }
 
-void LayerNormalization(OnnxContext& c) { LastAxes(c, "layer_norm"); }
+// Mean and InvStdDev, in f32 as `stash_type` has it by default.
+void Statistics(OnnxContext& c) {
+  const int rank = c.Rank(c.Input(0));
+  const std::string x = c.Cast(c.Input(0), DataType::kFloat);
+  std::vector<int64_t> axes;
+  for (int64_t i = c.Axis(c.Attr<int64_t>("axis", -1), rank); i < rank; ++i) axes.push_back(i);
+  const OpAttrs over = {{"axis", IntArray(axes)}, {"keepdim", true}};
+  const std::string mean = c.Emit("mean", {{"x", {x}}}, over);
+  c.Bind(1, mean);
+  const std::string variance = c.Emit("mean", {{"x", {c.Unary("square", c.Binary("subtract", x, mean))}}}, over);
+  c.Bind(2, c.Unary("rsqrt", c.Scaled(variance, 1.0, c.Attr<double>("epsilon", 1e-5))));
+}
+
+void LayerNormalization(OnnxContext& c) {
+  LastAxes(c, "layer_norm");
+  if (c.HasOutput(1) || c.HasOutput(2)) Statistics(c);
+}
 void RMSNormalization(OnnxContext& c) { LastAxes(c, "rms_norm"); }
 
 // (x - mean) / (sqrt(variance) + 1e-9), as the function in the standard has it.

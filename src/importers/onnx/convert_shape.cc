@@ -17,21 +17,9 @@ void Reshape(OnnxContext& c) {
   c.EmitResult("reshape", inputs, attrs);
 }
 
-// [the product of the dimensions before `axis`, that of the others].
-std::string AsMatrix(OnnxContext& c, const std::string& x, int64_t axis) {
-  const auto flat = [&](const std::string& value, int64_t first, int64_t last) {
-    return c.Emit("flatten", {{"x", {value}}}, {{"start_axis", first}, {"stop_axis", last}});
-  };
-  const int rank = c.Rank(x);
-  if (axis == 0) return c.Unsqueezed(rank == 1 ? x : flat(x, 0, -1), {0});
-  if (axis == rank) return c.Unsqueezed(rank == 1 ? x : flat(x, 0, -1), {1});
-  const std::string rows = axis == 1 ? x : flat(x, 0, axis - 1);
-  return rank - axis == 1 ? rows : flat(rows, 1, -1);
-}
-
 void Flatten(OnnxContext& c) {
   const std::string x = c.Input(0);
-  c.Bind(0, AsMatrix(c, x, c.Axis(c.Attr<int64_t>("axis", 1), c.Rank(x), /*past_end=*/true)));
+  c.Bind(0, c.AsMatrix(x, c.Axis(c.Attr<int64_t>("axis", 1), c.Rank(x), /*past_end=*/true)));
 }
 
 // Over one axis; before opset 13, over all axes from that one on, as one.
@@ -44,7 +32,7 @@ void SoftmaxOver(OnnxContext& c, const char* type) {
   for (int64_t i = axis + 1; i < rank; ++i)
     is_one_axis = is_one_axis && c.Meta(x).dims[static_cast<size_t>(i)] == Dim(1);
   if (is_one_axis) return c.EmitResult(type, {{"x", {x}}}, {{"axis", axis}});
-  const std::string y = c.Emit(type, {{"x", {AsMatrix(c, x, axis)}}}, {{"axis", int64_t{1}}});
+  const std::string y = c.Emit(type, {{"x", {c.AsMatrix(x, axis)}}}, {{"axis", int64_t{1}}});
   c.EmitResult("reshape", {{"x", {y}}, {"shape", {c.Unary("shape", x)}}}, {{"allow_zero", true}});
 }
 void Softmax(OnnxContext& c) { SoftmaxOver(c, "softmax"); }
@@ -94,12 +82,6 @@ void Tile(OnnxContext& c) {
 
 constexpr int64_t kMostBlockSize = 1 << 20;  // its square is a number of channels
 
-// One entry of a shape, as a tensor of one element: dimensions may not be known.
-std::string DimensionOf(OnnxContext& c, const std::string& shape, int64_t axis) {
-  return c.Emit("slice", {{"x", {shape}}},
-                {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({axis})}, {"ends", IntArray({axis + 1})}});
-}
-
 std::string ReshapedTo(OnnxContext& c, const std::string& x, const std::vector<std::string>& dims) {
   const std::string shape = c.Emit("concat", {{"x", dims}}, {{"axis", int64_t{0}}});
   return c.Emit("reshape", {{"x", {x}}, {"shape", {shape}}}, {{"allow_zero", true}});
@@ -112,13 +94,12 @@ void DepthToSpace(OnnxContext& c) {
   if (block < 1 || block > kMostBlockSize) c.Corrupt("attribute blocksize is ", block);
   const auto mode = c.Attr<std::string>("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") c.Corrupt("attribute mode is ", Quote(mode));
-  const std::string shape = c.Unary("shape", x);
-  const std::string n = DimensionOf(c, shape, 0);
-  const std::string h = DimensionOf(c, shape, 2);
-  const std::string w = DimensionOf(c, shape, 3);
+  const std::string n = c.Dimension(x, 0);
+  const std::string h = c.Dimension(x, 2);
+  const std::string w = c.Dimension(x, 3);
   const std::string size = c.ConvertContext::ConstantInts({block});
   const std::string depth =
-      c.Binary("floor_divide", DimensionOf(c, shape, 1), c.ConvertContext::ConstantInts({block * block}));
+      c.Binary("floor_divide", c.Dimension(x, 1), c.ConvertContext::ConstantInts({block * block}));
   const bool depth_last = mode == "CRD";
   const std::string pieces =
       depth_last ? ReshapedTo(c, x, {n, depth, size, size, h, w}) : ReshapedTo(c, x, {n, size, size, depth, h, w});
@@ -133,16 +114,17 @@ void SpaceToDepth(OnnxContext& c) {
   const auto block = c.Attr<int64_t>("blocksize");
   if (c.Rank(x) != 4) c.Corrupt("the input has ", c.Rank(x), " dimensions, expected 4");
   if (block < 1 || block > kMostBlockSize) c.Corrupt("attribute blocksize is ", block);
-  if (c.Attr<std::string>("mode", "DCR") != "DCR")
-    c.Unsupported("attribute mode is ", Quote(c.Attr<std::string>("mode")));
-  const std::string shape = c.Unary("shape", x);
-  const std::string n = DimensionOf(c, shape, 0);
-  const std::string depth = DimensionOf(c, shape, 1);
+  const auto mode = c.Attr<std::string>("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") c.Corrupt("attribute mode is ", Quote(mode));
+  const std::string n = c.Dimension(x, 0);
+  const std::string depth = c.Dimension(x, 1);
   const std::string size = c.ConvertContext::ConstantInts({block});
-  const std::string h = c.Binary("floor_divide", DimensionOf(c, shape, 2), size);
-  const std::string w = c.Binary("floor_divide", DimensionOf(c, shape, 3), size);
+  const std::string h = c.Binary("floor_divide", c.Dimension(x, 2), size);
+  const std::string w = c.Binary("floor_divide", c.Dimension(x, 3), size);
   const std::string pieces = ReshapedTo(c, x, {n, depth, h, size, w, size});
-  const std::string moved = c.Emit("transpose", {{"x", {pieces}}}, {{"perm", std::vector<int64_t>{0, 3, 5, 1, 2, 4}}});
+  const std::vector<int64_t> perm =
+      mode == "CRD" ? std::vector<int64_t>{0, 1, 3, 5, 2, 4} : std::vector<int64_t>{0, 3, 5, 1, 2, 4};
+  const std::string moved = c.Emit("transpose", {{"x", {pieces}}}, {{"perm", perm}});
   const std::string out_depth = c.Binary("multiply", depth, c.ConvertContext::ConstantInts({block * block}));
   c.Bind(0, ReshapedTo(c, moved, {n, out_depth, h, w}));
 }

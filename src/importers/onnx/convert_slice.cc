@@ -72,11 +72,8 @@ void Split(OnnxContext& c) {
     } else if (c.HasAttr("num_outputs")) {
       c.Unsupported("pieces of a dimension that is not known");
     } else {
-      const std::string size =
-          c.Emit("slice", {{"x", {c.Unary("shape", x)}}},
-                 {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({axis})}, {"ends", IntArray({axis + 1})}});
       const std::string piece =
-          c.Binary("floor_divide", size, c.ConvertContext::ConstantInts({static_cast<int64_t>(count)}));
+          c.Binary("floor_divide", c.Dimension(x, axis), c.ConvertContext::ConstantInts({static_cast<int64_t>(count)}));
       inputs.emplace_back(
           "sections", std::vector<std::string>{
                           c.Emit("concat", {{"x", std::vector<std::string>(count, piece)}}, {{"axis", int64_t{0}}})});

@@ -1,5 +1,7 @@
 #include "importers/onnx/converter.h"
 
+#include <numeric>
+
 #include "base/strings.h"
 
 namespace wherry::onnx {
@@ -76,6 +78,32 @@ std::string OnnxContext::Unsqueezed(const std::string& x, std::vector<int64_t> a
 
 std::string OnnxContext::Squeezed(const std::string& x, std::vector<int64_t> axes) {
   return Emit("squeeze", {{"x", {x}}}, {{"axis", IntArray(std::move(axes))}});
+}
+
+std::string OnnxContext::AsMatrix(const std::string& x, int64_t axis) {
+  const auto flat = [&](const std::string& value, int64_t first, int64_t last) {
+    return Emit("flatten", {{"x", {value}}}, {{"start_axis", first}, {"stop_axis", last}});
+  };
+  const int rank = Rank(x);
+  if (axis == 0) return Unsqueezed(rank == 1 ? x : flat(x, 0, -1), {0});
+  if (axis == rank) return Unsqueezed(rank == 1 ? x : flat(x, 0, -1), {1});
+  const std::string rows = axis == 1 ? x : flat(x, 0, axis - 1);
+  return rank - axis == 1 ? rows : flat(rows, 1, -1);
+}
+
+std::string OnnxContext::Dimension(const std::string& x, int64_t axis) {
+  return Emit("slice", {{"x", {Unary("shape", x)}}},
+              {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({axis})}, {"ends", IntArray({axis + 1})}});
+}
+
+std::string OnnxContext::PositionsAlong(const std::string& x, int64_t axis, int64_t behind) {
+  const Dim size = Meta(x).dims[static_cast<size_t>(axis)];
+  const std::string positions = size.known()
+                                    ? Emit("arange", {}, {{"start", Scalar(int64_t{0})}, {"end", Scalar(size.value())}})
+                                    : Emit("arange", {{"end", {Dimension(x, axis)}}}, {{"start", Scalar(int64_t{0})}});
+  std::vector<int64_t> axes(static_cast<size_t>(behind));
+  std::iota(axes.begin(), axes.end(), 1);
+  return axes.empty() ? positions : Unsqueezed(positions, std::move(axes));
 }
 
 std::string OnnxContext::Cast(const std::string& x, DataType dtype) {

@@ -63,6 +63,12 @@ class OnnxContext : public ConvertContext {
   std::string Unsqueezed(const std::string& x, std::vector<int64_t> axes);
   std::string Squeezed(const std::string& x, std::vector<int64_t> axes);
   std::string Cast(const std::string& x, DataType dtype);
+  // [the product of the dimensions before `axis`, that of the others]; axis from 0 to the rank.
+  std::string AsMatrix(const std::string& x, int64_t axis);
+  // One dimension of x, as i64[1].
+  std::string Dimension(const std::string& x, int64_t axis);
+  // 0, 1, ... up to but without that dimension, along axis 0 of a tensor with `behind` more axes of 1.
+  std::string PositionsAlong(const std::string& x, int64_t axis, int64_t behind);
   // `value` in the type of `x`, rank 0.
   std::string Like(const std::string& x, double value) { return ConstantScalar(Scalar(value), TypeOf(x)); }
 

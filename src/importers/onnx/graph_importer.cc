@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/strings.h"
 #include "importer/apply_rule.h"
+#include "importer/import_rule.h"
 #include "importers/onnx/node_order.h"
 
 namespace wherry::onnx {
@@ -16,9 +17,11 @@ namespace {
 constexpr int64_t kOldestOpset = 6;
 constexpr int64_t kNewestOpset = 28;
 
-// Empty: it is one whose operators are known.
-std::string OpsetProblem(const std::string& domain, int64_t opset) {
-  if (!domain.empty() || (opset >= kOldestOpset && opset <= kNewestOpset)) return "";
+// Empty: there is none. Converters are for kOldestOpset and later, a rule says itself what it is for.
+std::string OpsetProblem(const ForeignOp& op) {
+  const int64_t opset = op.opset;
+  if (!op.domain.empty() || (opset >= kOldestOpset && opset <= kNewestOpset)) return "";
+  if (opset < kOldestOpset && FindImportRule(op.format, op.domain, op.type, op.opset) != nullptr) return "";
   if (opset == 0) return "the model imports no opset of its domain";
   return StrCat("it is of opset ", opset, "; Wherry reads ", kOldestOpset, " to ", kNewestOpset);
 }
@@ -213,9 +216,9 @@ void GraphImporter::ImportNode(const NodeProto& node) {
   const bool is_call = function != state_.model.functions.end();
   const bool is_if = node.op.domain.empty() && node.op.type == "If";
   const int opset = OpsetOf(node.op.domain);
-  std::string problem = is_call ? "" : OpsetProblem(node.op.domain, opset);
   NodeProto resolved = node;
   resolved.op.opset = opset;
+  std::string problem = is_call ? "" : OpsetProblem(resolved.op);
   if (problem.empty() && !is_call && !is_if && !IsConvertible(resolved.op)) problem = StrCat("opset ", opset);
   if (problem.empty()) {
     try {

@@ -1,0 +1,142 @@
+// Operators that are built of many: what is inferred about their results, and the parts that decide their numbers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/file_test_util.h"
+#include "importers/onnx/model_test_util.h"
+
+namespace wherry::onnx {
+namespace {
+
+using Names = std::vector<std::string>;
+using Numbers = std::vector<int64_t>;
+enum : int { kUInt8 = 2, kInt8 = 3 };
+
+struct Case {
+  TestNode node;
+  std::vector<TestValue> inputs;
+  int64_t opset = 21;
+};
+
+Program Import(const Case& one) {
+  TestModel model;
+  model.opsets = {{"", one.opset}};
+  model.graph.inputs = one.inputs;
+  model.graph.nodes = {one.node};
+  for (const TestValue& input : one.inputs) model.graph.nodes[0].inputs.push_back(input.name);
+  for (const std::string& output : one.node.outputs) model.graph.outputs.push_back({output, {}});
+  return ImportBytes(model.Bytes());
+}
+TestValue Value(const std::string& name, const Numbers& dims, int type = kTestFloat) {
+  return {name, {dims.begin(), dims.end()}, type};
+}
+bool Has(const Program& program, const std::string& type) {
+  const Names types = Types(program);
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+TEST(OnnxComposed, QuantizationHasTheTypeOfTheZeroPoint) {
+  const Case one{{"QuantizeLinear", {}, {"y"}, {{"axis", 1}}, "", ""},
+                 {Value("x", {2, 3, 4}), Value("s", {3}), Value("z", {3}, kInt8)}};
+  const Program program = Import(one);
+  EXPECT_EQ(ResultMeta(program), "i8[2,3,4]");
+  const OpDesc& clip = FindOp(program, "clip");
+  EXPECT_EQ(clip.GetAttr<Scalar>("min").to<double>(), -128.0);
+  EXPECT_EQ(clip.GetAttr<Scalar>("max").to<double>(), 127.0);
+  const Case plain{{"QuantizeLinear", {}, {"y"}, {}, "", ""}, {Value("x", {2}), Value("s", {})}};
+  EXPECT_EQ(ResultMeta(Import(plain)), "u8[2]");
+}
+
+TEST(OnnxComposed, DequantizationByBlocks) {
+  const Case one{{"DequantizeLinear", {}, {"y"}, {{"axis", 1}, {"block_size", 2}}, "", ""},
+                 {Value("x", {4, 5}, kInt8), Value("s", {4, 3})}};
+  const Program program = Import(one);
+  EXPECT_EQ(ResultMeta(program), "f32[4,5]");
+  EXPECT_EQ(FindOp(program, "expand").GetAttr<IntArray>("shape"), IntArray({-1, -1, 2}));
+  EXPECT_EQ(FindOp(program, "slice").GetAttr<IntArray>("ends"), IntArray({5}));
+}
+
+TEST(OnnxComposed, IntegerProducts) {
+  const Case matmul{{"MatMulInteger", {}, {"y"}, {}, "", ""},
+                    {Value("a", {2, 3}, kUInt8), Value("b", {3, 4}, kInt8), Value("za", {2}, kUInt8)}};
+  EXPECT_EQ(ResultMeta(Import(matmul)), "i32[2,4]");
+  EXPECT_EQ(FindOp(Import(matmul), "unsqueeze").GetAttr<IntArray>("axis"), IntArray({1}));
+  const Case conv{{"ConvInteger", {}, {"y"}, {{"pads", Numbers{1, 1, 1, 1}}}, "", ""},
+                  {Value("x", {1, 2, 4, 4}, kUInt8), Value("w", {3, 2, 3, 3}, kUInt8)}};
+  EXPECT_EQ(ResultMeta(Import(conv)), "i32[1,3,4,4]");
+  const Case qlinear{{"QLinearConv", {}, {"y"}, {}, "", ""},
+                     {Value("x", {1, 2, 4, 4}, kUInt8), Value("xs", {}), Value("xz", {}, kUInt8),
+                      Value("w", {3, 2, 3, 3}, kInt8), Value("ws", {3}), Value("wz", {3}, kInt8), Value("ys", {}),
+                      Value("yz", {}, kUInt8), Value("b", {3}, kTestInt32)}};
+  EXPECT_EQ(ResultMeta(Import(qlinear)), "u8[1,3,2,2]");
+  const Case dynamic{{"DynamicQuantizeLinear", {}, {"y", "s", "z"}, {}, "", ""}, {Value("x", {2, 3})}};
+  const Program program = Import(dynamic);
+  EXPECT_EQ(ResultMeta(program, 0), "u8[2,3]");
+  EXPECT_EQ(ResultMeta(program, 1), "f32[]");
+  EXPECT_EQ(ResultMeta(program, 2), "u8[]");
+}
+
+TEST(OnnxComposed, Triangles) {
+  Case one{{"Trilu", {}, {"y"}, {}, "", ""}, {Value("x", {2, 3, 4})}};
+  EXPECT_TRUE(Has(Import(one), "greater_equal"));
+  EXPECT_EQ(ResultMeta(Import(one)), "f32[2,3,4]");
+  one.node.attrs = {{"upper", 0}};
+  one.inputs[0] = {"x", {"N", "M"}, kTestInt64};
+  EXPECT_TRUE(Has(Import(one), "less_equal"));
+  one.inputs[0] = Value("x", {3});
+  EXPECT_EQ(ErrorOf([&] { Import(one); }).code(), ErrorCode::kCorrupt);
+  const Case eye{{"EyeLike", {}, {"y"}, {{"dtype", kTestInt32}, {"k", -1}}, "", ""}, {Value("x", {3, 4})}};
+  EXPECT_EQ(ResultMeta(Import(eye)), "i32[3,4] = [0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0]");
+}
+
+TEST(OnnxComposed, OneHot) {
+  TestModel model;
+  model.graph.inputs = {Value("i", {2, 3}, kTestInt64), Value("v", {2})};
+  model.graph.initializers = {IntTensor("d", {5})};
+  model.graph.nodes = {{"OneHot", {"i", "d", "v"}, {"y"}, {{"axis", 1}}, "", ""}};
+  model.graph.outputs = {{"y", {}}};
+  EXPECT_EQ(ResultMeta(ImportBytes(model.Bytes())), "f32[2,5,3]");
+}
+
+TEST(OnnxComposed, Losses) {
+  const Case none{{"NegativeLogLikelihoodLoss", {}, {"y"}, {{"reduction", std::string("none")}}, "", ""},
+                  {Value("x", {2, 3, 4}), Value("t", {2, 4}, kTestInt64), Value("w", {3})}};
+  EXPECT_EQ(ResultMeta(Import(none)), "f32[2,4]");
+  const Case mean{{"SoftmaxCrossEntropyLoss", {}, {"y", "p"}, {{"ignore_index", -1}}, "", ""},
+                  {Value("x", {2, 3}), Value("t", {2}, kTestInt32)}};
+  EXPECT_EQ(ResultMeta(Import(mean), 0), "f32[]");
+  EXPECT_EQ(ResultMeta(Import(mean), 1), "f32[2,3]");
+}
+
+TEST(OnnxComposed, RotaryEmbedding) {
+  Case one{{"RotaryEmbedding", {}, {"y"}, {{"num_heads", 2}, {"rotary_embedding_dim", 4}}, "", ""},
+           {Value("x", {1, 5, 12}), Value("c", {7, 2}), Value("s", {7, 2}), Value("p", {1, 5}, kTestInt64)},
+           23};
+  EXPECT_EQ(ResultMeta(Import(one)), "f32[1,5,12]");
+  one.node.attrs.emplace_back("interleaved", 1);
+  one.inputs[0] = Value("x", {1, 2, 5, 6});
+  EXPECT_EQ(ResultMeta(Import(one)), "f32[1,2,5,6]");
+  one.node.attrs[1].second = 8;
+  EXPECT_EQ(ErrorOf([&] { Import(one); }).code(), ErrorCode::kCorrupt);
+}
+
+TEST(OnnxComposed, PoolsOfPowersAndNeighbouringChannels) {
+  const Case lp{{"LpPool", {}, {"y"}, {{"kernel_shape", Numbers{2, 2}}, {"p", 3}}, "", ""}, {Value("x", {1, 2, 4, 4})}};
+  EXPECT_EQ(ResultMeta(Import(lp)), "f32[1,2,3,3]");
+  EXPECT_EQ(FindOp(Import(lp), "scale").GetAttr<Scalar>("scale").to<double>(), 4.0);
+  const Case lrn{{"LRN", {}, {"y"}, {{"size", 4}}, "", ""}, {Value("x", {1, 6, 4, 4})}};
+  EXPECT_EQ(ResultMeta(Import(lrn)), "f32[1,6,4,4]");
+  EXPECT_EQ(FindOp(Import(lrn), "pool2d").GetAttr<Numbers>("paddings"), (Numbers{1, 2, 0, 0}));
+}
+
+TEST(OnnxComposed, StatisticsOfLayerNormalization) {
+  const Case one{{"LayerNormalization", {}, {"y", "m", "s"}, {{"axis", 1}}, "", ""},
+                 {Value("x", {2, 3, 4}), Value("w", {3, 4})}};
+  EXPECT_EQ(ResultMeta(Import(one), 0), "f32[2,3,4]");
+  EXPECT_EQ(ResultMeta(Import(one), 1), "f32[2,1,1]");
+  EXPECT_EQ(ResultMeta(Import(one), 2), "f32[2,1,1]");
+}
+
+}  // namespace
+}  // namespace wherry::onnx
