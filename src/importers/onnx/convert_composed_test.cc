@@ -121,6 +121,26 @@ TEST(OnnxComposed, RotaryEmbedding) {
   EXPECT_EQ(ErrorOf([&] { Import(one); }).code(), ErrorCode::kCorrupt);
 }
 
+TEST(OnnxComposed, Attention) {
+  Case one{{"Attention", {}, {"y", "k2", "v2", "qk"}, {{"q_num_heads", 4}, {"kv_num_heads", 2}}, "", ""},
+           {Value("q", {2, 3, 32}), Value("k", {2, 5, 16}), Value("v", {2, 5, 12}), Value("m", {3, 6}, kTestBool),
+            Value("pk", {2, 2, 1, 8}), Value("pv", {2, 2, 1, 6})},
+           25};
+  const Program program = Import(one);
+  EXPECT_EQ(ResultMeta(program, 0), "f32[2,3,24]");
+  EXPECT_EQ(ResultMeta(program, 1), "f32[2,2,6,8]");
+  EXPECT_EQ(ResultMeta(program, 2), "f32[2,2,6,6]");
+  EXPECT_EQ(ResultMeta(program, 3), "f32[2,4,3,6]");
+  EXPECT_FALSE(Has(program, "less_equal"));
+  for (const char* attr : {"is_causal", "right_window_size"}) {
+    Case masked = one;
+    masked.node.attrs.emplace_back(attr, 1);
+    EXPECT_TRUE(Has(Import(masked), "less_equal")) << attr;
+  }
+  one.node.attrs[0].second = 1;  // fewer heads than the keys have
+  EXPECT_EQ(ErrorOf([&] { Import(one); }).code(), ErrorCode::kCorrupt);
+}
+
 TEST(OnnxComposed, PoolsOfPowersAndNeighbouringChannels) {
   const Case lp{{"LpPool", {}, {"y"}, {{"kernel_shape", Numbers{2, 2}}, {"p", 3}}, "", ""}, {Value("x", {1, 2, 4, 4})}};
   EXPECT_EQ(ResultMeta(Import(lp)), "f32[1,2,3,3]");

@@ -1,0 +1,152 @@
+// Attention: softmax(Q K' * scale + mask) V with heads, cached keys and values, and masks of several kinds.
+#include <cmath>
+#include <limits>
+
+#include "base/strings.h"
+#include "importers/onnx/converter.h"
+
+namespace wherry::onnx {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// [batch, heads, sequence, size]
+std::string Heads(OnnxContext& c, const std::string& x, const char* heads) {
+  const int rank = c.Rank(x);
+  if (rank == 4) return x;
+  if (rank != 3) c.Corrupt("an input has ", rank, " dimensions, expected 3 or 4");
+  const auto count = c.Attr<int64_t>(heads, 0);
+  if (count < 1) c.Corrupt("attribute ", heads, " is ", count);
+  return c.Emit("transpose", {{"x", {c.Reshaped(x, {0, 0, count, -1})}}}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+}
+
+// Each head of keys or values once for every head of the query that uses it.
+std::string Repeated(OnnxContext& c, const std::string& x, int64_t times) {
+  if (times == 1) return x;
+  const std::string wide =
+      c.Emit("expand", {{"x", {c.Unsqueezed(x, {2})}}}, {{"shape", IntArray({-1, -1, times, -1, -1})}});
+  return c.Emit("flatten", {{"x", {wide}}}, {{"start_axis", int64_t{1}}, {"stop_axis", int64_t{2}}});
+}
+
+int64_t Known(OnnxContext& c, const std::string& x, size_t axis, const char* what) {
+  const Dim dim = c.Meta(x).dims[axis];
+  if (!dim.known()) c.Unsupported(what, " is not known");
+  return dim.value();
+}
+
+// The mask as what is added to scores of the type of `like`, as long as there are keys.
+std::string Additive(OnnxContext& c, const std::string& mask, const std::string& keys, const std::string& like) {
+  const auto minus_infinity = [&] { return c.Like(like, -kInfinity); };
+  std::string added = mask;
+  if (c.TypeOf(mask) == DataType::kBool) {
+    added = c.Emit("where", {{"condition", {mask}}, {"x", {c.Like(like, 0.0)}}, {"y", {minus_infinity()}}});
+  }
+  const int rank = c.Rank(added);
+  if (rank == 0) return added;
+  const Dim have = c.Meta(added).dims.back();
+  const Dim want = c.Meta(keys).dims[2];
+  if (!have.known() || !want.known() || have == want || have == Dim(1)) return added;
+  if (have.value() > want.value()) c.Corrupt("the mask is for ", have.value(), " keys, there are ", want.value());
+  std::vector<int64_t> paddings(2 * static_cast<size_t>(rank), 0);
+  paddings.back() = want.value() - have.value();
+  return c.Emit("pad", {{"x", {added}}}, {{"paddings", IntArray(std::move(paddings))}, {"value", Scalar(-kInfinity)}});
+}
+
+// What is_causal, the window and the lengths of the batch's sequences leave, as bool; empty: everything.
+std::string Allowed(OnnxContext& c, const std::string& query, const std::string& keys) {
+  const std::string past = c.OptionalInput(4);
+  const std::string lengths = c.HasInput(6) ? c.Unsqueezed(c.Cast(c.Input(6), DataType::kInt64), {1, 2, 3}) : "";
+  const auto left = c.Attr<int64_t>("left_window_size", -1);
+  const auto right = c.Attr<int64_t>("right_window_size", -1);
+  const bool causal = c.Attr<bool>("is_causal", false);
+  if (!causal && left < 0 && right < 0 && lengths.empty()) return "";
+
+  std::string allowed;
+  const auto require = [&](const char* relation, const std::string& x, const std::string& y) {
+    const std::string holds = c.Binary(relation, x, y);
+    allowed = allowed.empty() ? holds : c.Binary("logical_and", allowed, holds);
+  };
+  const std::string key = c.PositionsAlong(keys, 2, 0);
+  // Of the query among the keys: those that come before the first of its own are the past, or all but its own.
+  std::string own = c.PositionsAlong(query, 2, 1);
+  if (!past.empty()) {
+    own = c.Binary("add", own, c.Dimension(past, 2));
+  } else if (!lengths.empty()) {
+    own = c.Binary("add", own, c.Binary("subtract", lengths, c.Dimension(query, 2)));
+  }
+  const auto constant = [&](int64_t value) { return c.ConvertContext::ConstantInts({value}); };
+  if (causal) require("less_equal", key, own);
+  if (left >= 0) require("greater_equal", key, c.Binary("subtract", own, constant(left)));
+  if (right >= 0) require("less_equal", key, c.Binary("add", own, constant(right)));
+  if (!lengths.empty()) require("less_than", key, lengths);
+  return allowed;
+}
+
+// A row without any key gets no weight at all.
+std::string Weights(OnnxContext& c, const std::string& scores, bool masked) {
+  const std::string weights = c.Emit("softmax", {{"x", {scores}}}, {{"axis", int64_t{-1}}});
+  if (!masked) return weights;
+  const std::string largest = c.Emit("max", {{"x", {scores}}}, {{"axis", IntArray({-1})}, {"keepdim", true}});
+  const std::string none = c.Binary("equal", largest, c.Like(scores, -kInfinity));
+  return c.Emit("where", {{"condition", {none}}, {"x", {c.Like(scores, 0.0)}}, {"y", {weights}}});
+}
+
+void Attention(OnnxContext& c) {
+  const std::string query = Heads(c, c.Input(0), "q_num_heads");
+  std::string keys = Heads(c, c.Input(1), "kv_num_heads");
+  std::string values = Heads(c, c.Input(2), "kv_num_heads");
+  const auto behind = [&](const std::string& past, const std::string& now) {
+    return past.empty() ? now : c.Emit("concat", {{"x", {past, now}}}, {{"axis", int64_t{2}}});
+  };
+  keys = behind(c.OptionalInput(4), keys);
+  values = behind(c.OptionalInput(5), values);
+  c.Bind(1, keys);
+  c.Bind(2, values);
+
+  const int64_t heads = Known(c, query, 1, "the number of heads");
+  const int64_t key_heads = Known(c, keys, 1, "the number of heads of the keys");
+  if (key_heads < 1 || heads % key_heads != 0) c.Corrupt(heads, " heads share ", key_heads, " of the keys");
+  double scale = c.Attr<double>("scale", 0.0);
+  if (!c.HasAttr("scale")) scale = 1.0 / std::sqrt(static_cast<double>(Known(c, query, 3, "the size of a head")));
+  if (scale < 0.0) c.Unsupported("attribute scale is ", scale);
+  // The root on each side keeps 16-bit products in range.
+  std::string scores = c.Emit("matmul",
+                              {{"x", {c.Scaled(query, std::sqrt(scale))}},
+                               {"y", {c.Scaled(Repeated(c, keys, heads / key_heads), std::sqrt(scale))}}},
+                              {{"transpose_y", true}});
+  std::vector<std::string> stages = {scores};
+  if (const auto cap = c.Attr<double>("softcap", 0.0); cap != 0.0) {
+    scores = c.Scaled(c.Unary("tanh", c.Scaled(scores, 1.0 / cap)), cap);
+  }
+  stages.push_back(scores);
+  bool masked = false;
+  if (c.HasInput(3)) {
+    scores = c.Binary("add", scores, Additive(c, c.Input(3), keys, scores));
+    masked = true;
+  }
+  if (const std::string allowed = Allowed(c, query, keys); !allowed.empty()) {
+    scores = c.Emit("where", {{"condition", {allowed}}, {"x", {scores}}, {"y", {c.Like(scores, -kInfinity)}}});
+    masked = true;
+  }
+  stages.push_back(scores);
+  const DataType dtype = c.TypeOf(query);
+  const auto precision = c.Attr<int64_t>("softmax_precision", 0);
+  const std::string precise = precision == 0 ? scores : c.Cast(scores, DataTypeOf(precision));
+  const std::string weights = c.Cast(Weights(c, precise, masked), dtype);
+  stages.push_back(weights);
+
+  const auto stage = c.Attr<int64_t>("qk_matmul_output_mode", 0);
+  if (stage < 0 || stage > 3) c.Corrupt("attribute qk_matmul_output_mode is ", stage);
+  c.Bind(3, stages[static_cast<size_t>(stage)]);
+  const std::string y = c.Binary("matmul", weights, Repeated(c, values, heads / key_heads));
+  if (c.Rank(c.Input(0)) == 4) return c.Bind(0, y);
+  const std::string rows = c.Emit("transpose", {{"x", {y}}}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  c.EmitResult("flatten", {{"x", {rows}}}, {{"start_axis", int64_t{2}}, {"stop_axis", int64_t{3}}});
+}
+
+}  // namespace
+
+REGISTER_CONVERTER(onnx, Attention, &Convert<Attention>);
+
+}  // namespace wherry::onnx
