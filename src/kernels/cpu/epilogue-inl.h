@@ -6,6 +6,8 @@
 #define WHERRY_KERNELS_CPU_EPILOGUE_INL_H_
 #endif
 
+#include <algorithm>
+
 #include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/simd/activation-inl.h"
 
@@ -90,6 +92,55 @@ HWY_NOINLINE void ApplyEpilogueSteps(const Epilogue& epilogue, const float* tile
   }
 }
 
+// The columns [column, column + count), count <= kLanes, of an epilogue of kForm, which is not kGeneral.
+template <EpilogueForm kForm>
+class ColumnEpilogue {
+ public:
+  HWY_INLINE ColumnEpilogue(const Epilogue& epilogue, int64_t column, int64_t count)
+      : bias_(kForm == EpilogueForm::kNone ? Zero() : LoadN(epilogue.bias() + column, count)),
+        lo_(Set(epilogue.lo())),
+        hi_(Set(epilogue.hi())),
+        add_(kForm == EpilogueForm::kBiasAddClip ? epilogue.add() + column : nullptr),
+        add_stride_(epilogue.add_stride()),
+        count_(count) {}
+
+  // Stores the accumulator v of output row `row` (an NHWC pixel) at out.
+  HWY_INLINE void Store(FloatVec v, int64_t row, float* out) const {
+    if constexpr (kForm != EpilogueForm::kNone) v = hn::Add(v, bias_);
+    if constexpr (kForm == EpilogueForm::kBiasAddClip) v = hn::Add(v, LoadColumns(add_ + row * add_stride_));
+    if constexpr (kForm == EpilogueForm::kBiasClip || kForm == EpilogueForm::kBiasAddClip) v = Clip(v, lo_, hi_);
+    if constexpr (kForm == EpilogueForm::kBiasHardSwish) v = HardSwish(v);
+    if (HWY_LIKELY(count_ == kLanes)) {
+      HWY_NAMESPACE::Store(v, out);
+    } else {
+      StoreN(v, out, count_);
+    }
+  }
+
+ private:
+  HWY_INLINE FloatVec LoadColumns(const float* p) const { return count_ == kLanes ? Load(p) : LoadN(p, count_); }
+
+  FloatVec bias_;
+  FloatVec lo_;
+  FloatVec hi_;
+  const float* add_;
+  int64_t add_stride_;
+  int64_t count_;
+};
+
+// Calls body.Run<form>() for every form but kGeneral: the one switch over the forms.
+template <class Body>
+HWY_INLINE void WithEpilogueForm(EpilogueForm form, const Body& body) {
+  switch (form) {
+    case EpilogueForm::kNone: return body.template Run<EpilogueForm::kNone>();
+    case EpilogueForm::kBias: return body.template Run<EpilogueForm::kBias>();
+    case EpilogueForm::kBiasClip: return body.template Run<EpilogueForm::kBiasClip>();
+    case EpilogueForm::kBiasAddClip: return body.template Run<EpilogueForm::kBiasAddClip>();
+    case EpilogueForm::kBiasHardSwish: return body.template Run<EpilogueForm::kBiasHardSwish>();
+    case EpilogueForm::kGeneral: return;
+  }
+}
+
 // Rows that lie `out_stride` apart, the usual Rows argument of StoreTile. A kernel whose rows are scattered (grouped
 // pixels) passes its own struct with the same two functions.
 struct StridedRows {
@@ -100,6 +151,42 @@ struct StridedRows {
   HWY_INLINE float* Out(int r) const { return out + (row0 + r) * out_stride; }
   HWY_INLINE int64_t Row(int r) const { return epilogue_row0 + row0 + r; }  // the row of an added operand
 };
+
+// A tile of sums in a buffer, and where it goes: columns [col, col + cols) of the rows.
+template <class Rows>
+struct BufferedTile {
+  const Epilogue& epilogue;
+  const float* tile;
+  int64_t tile_stride;
+  int height;
+  const Rows& rows;
+  int64_t col;
+  int64_t cols;
+
+  template <EpilogueForm kForm>
+  HWY_INLINE void Run() const {
+    for (int64_t c = 0; c < cols; c += kLanes) {
+      const ColumnEpilogue<kForm> column(epilogue, col + c, std::min(kLanes, cols - c));
+      for (int r = 0; r < height; ++r) {
+        column.Store(Load(tile + r * tile_stride + c), rows.Row(r), rows.Out(r) + col + c);
+      }
+    }
+  }
+};
+
+// Not inlined: once for all tiles. With the steps of the general form in its place, 2304 pixels of 8 channels to 8 took
+// 23 us, of which the product is 5.
+template <class Rows>
+HWY_NOINLINE void StoreBufferedTile(const BufferedTile<Rows>& t) {
+  if (t.epilogue.form() != EpilogueForm::kGeneral) {
+    WithEpilogueForm(t.epilogue.form(), t);
+    return;
+  }
+  for (int r = 0; r < t.height; ++r) {
+    ApplyEpilogueSteps(t.epilogue, t.tile + r * t.tile_stride, t.tile_stride, t.rows.Out(r) + t.col, 0, 1, t.cols,
+                       t.rows.Row(r), t.col);
+  }
+}
 
 // Stores acc (MR rows of NV vectors) at columns [col, col + cols) of the rows. cols <= NV * kLanes; fewer cost a detour
 // through a buffer, as does EpilogueForm::kGeneral. Inlined so that the accumulators never leave their registers.
@@ -169,10 +256,7 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const Epilogue& epilogu
         WHERRY_UNROLL
         for (int j = 0; j < NV; ++j) hn::Store(acc[r][j], FloatTag(), tile + (r * NV + j) * kLanes);
       }
-      for (int r = 0; r < MR; ++r) {
-        ApplyEpilogueSteps(epilogue, tile + r * NV * kLanes, NV * kLanes, rows.Out(r) + col, 0, 1, cols, rows.Row(r),
-                           col);
-      }
+      StoreBufferedTile(BufferedTile<Rows>{epilogue, tile, NV * kLanes, MR, rows, col, cols});
       return;
     }
   }

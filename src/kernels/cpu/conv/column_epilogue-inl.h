@@ -17,55 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// The columns [column, column + count), count <= kLanes, of an epilogue of kForm, which is not kGeneral.
-template <EpilogueForm kForm>
-class ColumnEpilogue {
- public:
-  HWY_INLINE ColumnEpilogue(const Epilogue& epilogue, int64_t column, int64_t count)
-      : bias_(kForm == EpilogueForm::kNone ? Zero() : LoadN(epilogue.bias() + column, count)),
-        lo_(Set(epilogue.lo())),
-        hi_(Set(epilogue.hi())),
-        add_(kForm == EpilogueForm::kBiasAddClip ? epilogue.add() + column : nullptr),
-        add_stride_(epilogue.add_stride()),
-        count_(count) {}
-
-  // Stores the accumulator v of output row `row` (an NHWC pixel) at out.
-  HWY_INLINE void Store(FloatVec v, int64_t row, float* out) const {
-    if constexpr (kForm != EpilogueForm::kNone) v = hn::Add(v, bias_);
-    if constexpr (kForm == EpilogueForm::kBiasAddClip) v = hn::Add(v, LoadColumns(add_ + row * add_stride_));
-    if constexpr (kForm == EpilogueForm::kBiasClip || kForm == EpilogueForm::kBiasAddClip) v = Clamp(v, lo_, hi_);
-    if constexpr (kForm == EpilogueForm::kBiasHardSwish) v = HardSwish(v);
-    if (HWY_LIKELY(count_ == kLanes)) {
-      HWY_NAMESPACE::Store(v, out);
-    } else {
-      StoreN(v, out, count_);
-    }
-  }
-
- private:
-  HWY_INLINE FloatVec LoadColumns(const float* p) const { return count_ == kLanes ? Load(p) : LoadN(p, count_); }
-
-  FloatVec bias_;
-  FloatVec lo_;
-  FloatVec hi_;
-  const float* add_;
-  int64_t add_stride_;
-  int64_t count_;
-};
-
-// Calls body.Run<form>() for every form but kGeneral: the one switch over the forms.
-template <class Body>
-HWY_INLINE void WithEpilogueForm(EpilogueForm form, const Body& body) {
-  switch (form) {
-    case EpilogueForm::kNone: return body.template Run<EpilogueForm::kNone>();
-    case EpilogueForm::kBias: return body.template Run<EpilogueForm::kBias>();
-    case EpilogueForm::kBiasClip: return body.template Run<EpilogueForm::kBiasClip>();
-    case EpilogueForm::kBiasAddClip: return body.template Run<EpilogueForm::kBiasAddClip>();
-    case EpilogueForm::kBiasHardSwish: return body.template Run<EpilogueForm::kBiasHardSwish>();
-    case EpilogueForm::kGeneral: return;
-  }
-}
-
 // Fetches the floats [column, column + columns) of output row `row` of an added operand. Called before the products
 // that they are added to: read only then, they cost a 3x3 convolution over 80x80x64 14 %.
 inline void PrefetchAdded(const Epilogue& epilogue, int64_t row, int64_t column, int64_t columns) {
