@@ -45,6 +45,8 @@ class FoldConstantsPass : public ProgramPass {
       } else if (const std::optional<std::vector<int64_t>> numbers = Numbers(arg->AsArg().type)) {
         if (def.type == AttrType::kScalar && numbers->size() != 1) continue;
         value = def.type == AttrType::kScalar ? Attribute(Scalar(numbers->at(0))) : Attribute(IntArray(*numbers));
+      } else if (const auto entries = ReshapeEntries(stmt, arg->AsArg().type)) {
+        value = IntArray(*entries);
       } else {
         continue;
       }
@@ -52,6 +54,24 @@ class FoldConstantsPass : public ProgramPass {
       graph->SetAttr(node, def.name, std::move(value));
       if (arg->AsArg().is_weight && arg->outlinks().empty() && !graph->IsOutput(arg)) graph->EraseArg(arg);
     }
+  }
+
+  // A reshape's shape that holds symbols, as exporters compute it to keep the batch: a dimension that x has at the same
+  // place is written 0, and one other may be -1.
+  static std::optional<std::vector<int64_t>> ReshapeEntries(const Node::Stmt& stmt, const MetaTensor& shape) {
+    if (stmt.op_type() != "reshape" || stmt.GetAttr<bool>("allow_zero") || !shape.values) return std::nullopt;
+    const MetaTensor& x = stmt.input("x")->AsArg().type;
+    std::vector<int64_t> entries;
+    for (const Dim& value : *shape.values) {
+      const size_t i = entries.size();
+      if (value.known()) {
+        entries.push_back(value.value());
+      } else {
+        entries.push_back(x.rank_known && i < x.dims.size() && x.dims[i] == value ? 0 : -1);
+      }
+    }
+    if (std::count(entries.begin(), entries.end(), -1) > 1) return std::nullopt;
+    return entries;
   }
 
   // The values of an integer tensor, when all of them are numbers.
