@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "command.h"
 #include "model_options.h"
@@ -31,7 +33,12 @@ double Percentile(const std::vector<double>& sorted, double fraction) {
   return sorted[std::min(static_cast<size_t>(fraction * static_cast<double>(sorted.size())), sorted.size() - 1)];
 }
 
+// VmHWM rather than getrusage's figure, which is not below the size of the process that started this one.
 double PeakMegabytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmHWM:", 0) == 0) return std::stod(line.substr(6)) / 1024.0;
+  }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
