@@ -159,6 +159,9 @@ std::string ProgramBuilder::AddWeight(const std::string& stem, DenseTensor tenso
 }
 
 std::string ProgramBuilder::AddConstant(const std::string& stem, DenseTensor tensor) {
+  constant_bytes_ += tensor.nbytes();
+  WHERRY_ENFORCE(constant_bytes_ <= kMostConstantBytes, kResourceExhausted,
+                 "the constants that the model's operators describe take more than ", kMostConstantBytes, " bytes");
   const std::string name = AddWeight(stem, std::move(tensor));
   constants_.insert(name);
   return name;

@@ -76,7 +76,9 @@ class ProgramBuilder {
 
   // A weight of the model; returns its name.
   std::string AddWeight(const std::string& stem, DenseTensor tensor);
-  // A weight that the importer made; Finish() drops it if nothing uses it.
+  // A weight that the importer made; Finish() drops it if nothing uses it. A few bytes of a file may describe a large
+  // one: all together may take kMostConstantBytes, else Error(kResourceExhausted).
+  static constexpr size_t kMostConstantBytes = size_t{1} << 28;
   std::string AddConstant(const std::string& stem, DenseTensor tensor);
   // Null unless the value is a weight or a constant.
   const DenseTensor* FindWeight(const std::string& value) const;
@@ -99,6 +101,7 @@ class ProgramBuilder {
   std::vector<std::unique_ptr<BlockBuilder>> builders_;
   std::unordered_map<std::string, MetaTensor> weight_metas_;
   std::set<std::string> constants_;
+  size_t constant_bytes_ = 0;
   std::unordered_map<std::string, int> names_;  // -> the next number to try
 };
 

@@ -51,6 +51,16 @@ TEST(ProgramBuilder, UnusedConstantsAreDropped) {
   EXPECT_EQ(program.weights.count("weight"), 1U);
 }
 
+TEST(ProgramBuilder, ConstantsHaveALimit) {
+  ProgramBuilder builder;
+  const DenseTensor big = FilledTensor({1 << 20}, 1.0F, DataType::kFP64);
+  const auto add_all = [&] {
+    for (size_t bytes = 0; bytes <= ProgramBuilder::kMostConstantBytes; bytes += big.nbytes())
+      builder.AddConstant("c", big);
+  };
+  EXPECT_EQ(ErrorOf(add_all).code(), ErrorCode::kResourceExhausted);
+}
+
 TEST(ProgramBuilder, ResultsAreValuesOfTheirOwn) {
   ProgramBuilder builder;
   const std::string x = builder.main().AddInput("x", MetaTensor(DataType::kFloat, {2}));

@@ -20,12 +20,16 @@ void Conv2d(OpContext& c) {
   if (!c.pir() && c.HasInput({"ResidualData"})) c.Unsupported("input ResidualData is given");
   const bool channels_last = c.ChannelsLast();
   const std::string x = ImageInput(c, {"Input", 0}, channels_last);
+  const auto algorithm = c.Attr<std::string>("padding_algorithm", "EXPLICIT");
+  // Paddle takes SAME to mean a dilation of 1, whatever the attribute says.
+  const std::vector<int64_t> ones = {1, 1};
+  const auto dilations = algorithm == "SAME" ? ones : c.Attr<std::vector<int64_t>>("dilations", ones);
   // A Bias, which exporters may leave there, is read by Paddle's fused forms only.
   const std::string y = c.Emit("conv2d", {{"x", {x}}, {"filter", {c.Input({"Filter", 1})}}},
                                {{"strides", c.Attr<std::vector<int64_t>>("strides", {1, 1})},
                                 {"paddings", c.Attr<std::vector<int64_t>>("paddings", {0, 0})},
-                                {"padding_algorithm", c.Attr<std::string>("padding_algorithm", "EXPLICIT")},
-                                {"dilations", c.Attr<std::vector<int64_t>>("dilations", {1, 1})},
+                                {"padding_algorithm", algorithm},
+                                {"dilations", dilations},
                                 {"groups", c.Attr<int64_t>("groups", 1)}});
   ImageResult(c, {"Output", 0}, y, channels_last);
 }

@@ -38,17 +38,13 @@ void Filled(OpContext& c, const Ints& shape, const Number& value, DataType dtype
   c.EmitResult("full", inputs, attrs);
 }
 
-// The text form of a value, which has what the float attribute cannot hold: large integers, infinities.
-std::optional<Scalar> ParseValue(const std::string& text, DataType dtype) {
-  if (IsInteger(dtype)) {
-    int64_t integer = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
-    if (error == std::errc() && end == text.data() + text.size()) return Scalar(integer);
-  }
-  double floating = 0.0;  // "inf", "-inf", "nan" too
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), floating);
+// The text form of a value, which has what the float attribute cannot hold. Integers go through a double too, as in
+// Paddle: beyond 2^53 they lose their last digits.
+std::optional<Scalar> ParseValue(const std::string& text) {
+  double value = 0.0;  // "inf", "-inf", "nan" too
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return Scalar(floating);
+  return Scalar(value);
 }
 
 void FillConstant(OpContext& c) {
@@ -56,7 +52,7 @@ void FillConstant(OpContext& c) {
   Number value = c.NumberOf({"ValueTensor"}, "value", Scalar(0.0));
   const auto text = c.Attr<std::string>("str_value", "");
   if (!text.empty() && !c.HasInput({"ValueTensor"})) {
-    value.value = ParseValue(text, dtype);
+    value.value = ParseValue(text);
     if (!value.value) c.Corrupt("attribute str_value is ", Quote(text), ", expected a number");
   }
   Filled(c, c.IntsOf({"ShapeTensor"}, {"ShapeTensorList"}, "shape"), value, dtype);

@@ -199,11 +199,14 @@ TEST(PaddleConvert, FullReductionsOfOldFilesHaveOneDimension) {
   EXPECT_EQ(ResultMeta(ImportOp(model, reduce, "y")).DebugString(), "f32[1]");
 }
 
-TEST(PaddleConvert, HardSwishWithOtherNumbersIsTakenApart) {
-  EXPECT_EQ(Types(ImportOp(WithInput({2}), {"hard_swish", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"offset", 3.0F}}}, "y")),
-            Names{"hardswish"});
-  EXPECT_EQ(Types(ImportOp(WithInput({2}), {"hard_swish", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"offset", 2.0F}}}, "y")),
-            (Names{"scale", "clip", "multiply", "scale"}));
+TEST(PaddleConvert, SamePaddingMeansNoDilation) {
+  TestModel model = WithInput({1, 2, 8, 8});
+  model.AddInput("w", {2, 2, 3, 3});
+  const TestOp conv{"conv2d",
+                    {{"Input", {"x"}}, {"Filter", {"w"}}},
+                    {{"Output", {"y"}}},
+                    {{"padding_algorithm", std::string("SAME")}, {"dilations", std::vector<int>{2, 2}}}};
+  EXPECT_EQ(FindOp(ImportOp(model, conv, "y"), "conv2d").GetAttr<Numbers>("dilations"), (Numbers{1, 1}));
 }
 
 TEST(PaddleConvert, AttributesMayBeVariables) {

@@ -1,0 +1,162 @@
+// Operators written with several of Wherry's: arithmetic.
+#include <cmath>
+#include <limits>
+
+#include "base/strings.h"
+#include "importers/paddle/converter.h"
+
+namespace wherry::paddle {
+
+namespace {
+
+void Trunc(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  if (IsInteger(c.TypeOf(x))) return c.EmitResult("assign", {{"x", {x}}});
+  const std::string negative = c.Binary("less_than", x, c.Like(x, 0.0));
+  c.EmitResult("where", {{"condition", {negative}}, {"x", {c.Unary("ceil", x)}}, {"y", {c.Unary("floor", x)}}});
+}
+
+void Round(OpContext& c) {
+  if (c.Attr<int64_t>("decimals", 0) != 0) c.Unsupported("attribute decimals is ", c.Attr<int64_t>("decimals"));
+  c.EmitResult("round", {{"x", {c.Input({"X", 0})}}});
+}
+
+// x + weight * (y - x)
+void Lerp(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const std::string step = c.Binary("subtract", c.Input({"Y", 1}), x);
+  c.EmitResult("add", {{"x", {x}}, {"y", {c.Binary("multiply", c.Input({"Weight", 2}), step)}}});
+}
+
+// (1 - epsilon) * x + epsilon * prior, where the prior is 1 / classes if none is given.
+void LabelSmooth(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const double epsilon = c.Attr<double>("epsilon", 0.0);
+  const std::string prior = c.OptionalInput({"PriorDist", 1});
+  if (!prior.empty()) {
+    const std::string kept = c.Scaled(x, 1.0 - epsilon);
+    return c.EmitResult("add", {{"x", {kept}}, {"y", {c.Scaled(prior, epsilon)}}});
+  }
+  const MetaTensor& meta = c.Meta(x);
+  if (!meta.rank_known || meta.dims.empty() || !meta.dims.back().known())
+    c.Unsupported("the number of classes is not known");
+  const auto classes = static_cast<double>(meta.dims.back().value());
+  c.Result({"Out", 0}, c.Scaled(x, 1.0 - epsilon, epsilon / classes));
+}
+
+void EqualAll(OpContext& c) {
+  const std::string equal = c.Binary("equal", c.Input({"X", 0}), c.Input({"Y", 1}));
+  c.Result({"Out", 0}, c.Cast(c.Unary("min", c.Cast(equal, DataType::kInt32)), DataType::kBool));
+}
+
+void Dot(OpContext& c) {
+  const std::string product = c.Binary("multiply", c.Input({"X", 0}), c.Input({"Y", 1}));
+  c.EmitResult("sum", {{"x", {product}}}, {{"axis", IntArray({-1})}});
+}
+
+void MultiDot(OpContext& c) {
+  const std::vector<std::string> factors = c.InputList({"X", 0});
+  if (factors.size() < 2) c.Corrupt("it has ", factors.size(), " factors, expected at least two");
+  std::string product = factors[0];
+  for (size_t i = 1; i < factors.size(); ++i) product = c.Binary("matmul", product, factors[i]);
+  c.Result({"Out", 0}, product);
+}
+
+// log(1 + exp(x)) of x cut to [-threshold, threshold].
+void SoftRelu(OpContext& c) {
+  const double threshold = c.Attr<double>("threshold", 40.0);
+  const std::string cut =
+      c.Emit("clip", {{"x", {c.Input({"X", 0})}}}, {{"min", Scalar(-threshold)}, {"max", Scalar(threshold)}});
+  c.EmitResult("softplus", {{"x", {cut}}}, {{"beta", 1.0}, {"threshold", std::numeric_limits<double>::max()}});
+}
+
+// log(x / (1 - x)) of x cut to [eps, 1 - eps].
+void Logit(OpContext& c) {
+  std::string x = c.Input({"X", 0});
+  const double eps = c.Attr<double>("eps", 1e-6);
+  if (eps > 0.0) x = c.Emit("clip", {{"x", {x}}}, {{"min", Scalar(eps)}, {"max", Scalar(1.0 - eps)}});
+  c.EmitResult("log", {{"x", {c.Binary("divide", x, c.Scaled(x, -1.0, 1.0))}}});
+}
+
+void LogSigmoid(OpContext& c) {
+  const std::string negative = c.Unary("neg", c.Input({"X", 0}));
+  c.Result({"Out", 0}, c.Unary("neg", c.Emit("softplus", {{"x", {negative}}})));
+}
+
+// (exp(x) + sign * exp(-x)) / 2
+void Hyperbolic(OpContext& c, double sign) {
+  const std::string x = c.Input({"X", 0});
+  const std::string mirrored = c.Scaled(c.Unary("exp", c.Unary("neg", x)), sign);
+  c.Result({"Out", 0}, c.Scaled(c.Binary("add", c.Unary("exp", x), mirrored), 0.5));
+}
+void Sinh(OpContext& c) { Hyperbolic(c, -1.0); }
+void Cosh(OpContext& c) { Hyperbolic(c, 1.0); }
+
+// Integers of Wherry have no bitwise operators; on bools they are the logical ones.
+void Bitwise(OpContext& c, const char* logical) {
+  const std::string x = c.Input({"X", 0});
+  const std::string y = c.OptionalInput({"Y", 1});
+  if (c.TypeOf(x) != DataType::kBool) c.Unsupported("the elements are ", ToString(c.TypeOf(x)), ", expected bool");
+  c.EmitResult(logical, {{"x", {x}}, {"y", {y}}});
+}
+void BitwiseAnd(OpContext& c) { Bitwise(c, "logical_and"); }
+void BitwiseOr(OpContext& c) { Bitwise(c, "logical_or"); }
+void BitwiseXor(OpContext& c) { Bitwise(c, "logical_xor"); }
+void BitwiseNot(OpContext& c) { Bitwise(c, "logical_not"); }
+
+// x / sqrt(sum(x * x) + epsilon) along an axis.
+void L2Normalize(OpContext& c) {
+  const std::string x = c.Input({"X"});
+  const std::string sum = c.Emit("sum", {{"x", {c.Unary("square", x)}}},
+                                 {{"axis", IntArray({c.Attr<int64_t>("axis", -1)})}, {"keepdim", true}});
+  const std::string norm = c.Unary("sqrt", c.Scaled(sum, 1.0, c.Attr<double>("epsilon", 1e-10)));
+  c.EmitResult("divide", {{"x", {x}}, {"y", {norm}}});
+}
+
+// x * scale + bias per channel.
+void AffineChannel(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  std::vector<int64_t> shape(static_cast<size_t>(std::max(c.Rank(x) - 1, 1)), 1);
+  shape[c.ChannelsLast() ? shape.size() - 1 : 0] = -1;
+  const std::string scaled = c.Binary("multiply", x, c.Reshaped(c.Input({"Scale", 1}), shape));
+  c.EmitResult("add", {{"x", {scaled}}, {"y", {c.Reshaped(c.Input({"Bias", 2}), shape)}}});
+}
+
+}  // namespace
+
+REGISTER_CONVERTER(paddle, trunc, &Convert<Trunc>);
+REGISTER_CONVERTER(pir, trunc, &Convert<Trunc>);
+REGISTER_CONVERTER(paddle, round, &Convert<Round>);
+REGISTER_CONVERTER(pir, round, &Convert<Round>);
+REGISTER_CONVERTER(paddle, lerp, &Convert<Lerp>);
+REGISTER_CONVERTER(pir, lerp, &Convert<Lerp>);
+REGISTER_CONVERTER(paddle, label_smooth, &Convert<LabelSmooth>);
+REGISTER_CONVERTER(pir, label_smooth, &Convert<LabelSmooth>);
+REGISTER_CONVERTER(paddle, equal_all, &Convert<EqualAll>);
+REGISTER_CONVERTER(pir, equal_all, &Convert<EqualAll>);
+REGISTER_CONVERTER(paddle, dot, &Convert<Dot>);
+REGISTER_CONVERTER(pir, dot, &Convert<Dot>);
+REGISTER_CONVERTER(paddle, multi_dot, &Convert<MultiDot>);
+REGISTER_CONVERTER(pir, multi_dot, &Convert<MultiDot>);
+REGISTER_CONVERTER(paddle, soft_relu, &Convert<SoftRelu>);
+REGISTER_CONVERTER(paddle, logit, &Convert<Logit>);
+REGISTER_CONVERTER(pir, logit, &Convert<Logit>);
+REGISTER_CONVERTER(paddle, logsigmoid, &Convert<LogSigmoid>);
+REGISTER_CONVERTER(pir, logsigmoid, &Convert<LogSigmoid>);
+REGISTER_CONVERTER(paddle, sinh, &Convert<Sinh>);
+REGISTER_CONVERTER(pir, sinh, &Convert<Sinh>);
+REGISTER_CONVERTER(paddle, cosh, &Convert<Cosh>);
+REGISTER_CONVERTER(pir, cosh, &Convert<Cosh>);
+REGISTER_CONVERTER(paddle, bitwise_and, &Convert<BitwiseAnd>);
+REGISTER_CONVERTER(pir, bitwise_and, &Convert<BitwiseAnd>);
+REGISTER_CONVERTER(paddle, bitwise_or, &Convert<BitwiseOr>);
+REGISTER_CONVERTER(pir, bitwise_or, &Convert<BitwiseOr>);
+REGISTER_CONVERTER(paddle, bitwise_xor, &Convert<BitwiseXor>);
+REGISTER_CONVERTER(pir, bitwise_xor, &Convert<BitwiseXor>);
+REGISTER_CONVERTER(paddle, bitwise_not, &Convert<BitwiseNot>);
+REGISTER_CONVERTER(pir, bitwise_not, &Convert<BitwiseNot>);
+REGISTER_CONVERTER(paddle, norm, &Convert<L2Normalize>);
+REGISTER_CONVERTER(paddle, affine_channel, &Convert<AffineChannel>);
+REGISTER_CONVERTER(pir, affine_channel, &Convert<AffineChannel>);
+
+}  // namespace wherry::paddle

@@ -1,0 +1,315 @@
+// Operators written with several of Wherry's: moving elements about.
+#include <algorithm>
+#include <limits>
+
+#include "base/strings.h"
+#include "importer/constant_tensor.h"
+#include "importers/paddle/converter.h"
+
+namespace wherry::paddle {
+
+namespace {
+
+// One dimension of a shape that follows from x: a number, or one of x's dimensions times or over a number.
+struct Part {
+  int64_t number = 0;
+  int axis = -1;  // -1: `number` itself
+  int64_t times = 1;
+  int64_t over = 1;
+};
+Part Fixed(int64_t number) { return Part{number}; }
+Part Axis(int axis, int64_t times = 1, int64_t over = 1) { return Part{0, axis, times, over}; }
+
+// Dimension `axis` of x if it is known now.
+std::optional<int64_t> KnownDim(OpContext& c, const std::string& x, int axis) {
+  const Dim& dim = c.Meta(x).dims[static_cast<size_t>(axis)];
+  if (!dim.known()) return std::nullopt;
+  return dim.value();
+}
+
+// x reshaped to these dimensions; those that are not known now are computed by operators.
+std::string ReshapedTo(OpContext& c, const std::string& x, const std::string& source, const std::vector<Part>& parts) {
+  std::vector<int64_t> known;
+  for (const Part& part : parts) {
+    const auto dim = part.axis < 0 ? std::optional<int64_t>(part.number) : KnownDim(c, source, part.axis);
+    if (!dim) break;
+    if (*dim % part.over != 0) c.Corrupt("dimension ", part.axis, " of ", *dim, " is no multiple of ", part.over);
+    known.push_back(*dim / part.over * part.times);
+  }
+  if (known.size() == parts.size()) return c.Reshaped(x, known);
+  const std::string shape = c.Emit("shape", {{"x", {source}}});
+  std::vector<std::string> dims;
+  const auto constant = [&c](int64_t value) { return c.ConvertContext::ConstantInts(std::vector<int64_t>{value}); };
+  for (const Part& part : parts) {
+    if (part.axis < 0) {
+      dims.push_back(constant(part.number));
+      continue;
+    }
+    const int64_t axis = part.axis;
+    std::string dim =
+        c.Emit("slice", {{"x", {shape}}},
+               {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({axis})}, {"ends", IntArray({axis + 1})}});
+    if (part.over != 1) dim = c.Binary("floor_divide", dim, constant(part.over));
+    if (part.times != 1) dim = c.Binary("multiply", dim, constant(part.times));
+    dims.push_back(dim);
+  }
+  return c.Emit("reshape", {{"x", {x}}, {"shape", {c.Emit("concat", {{"x", dims}}, {{"axis", int64_t{0}}})}}});
+}
+
+// The input with channels on axis 1; it must be images.
+std::string Images(OpContext& c) {
+  std::string x = c.Input({"X", 0});
+  if (c.Rank(x) != 4) c.Corrupt("its input has rank ", c.Rank(x), ", expected 4");
+  return c.ChannelsLast() ? c.ToChannelsFirst(x) : x;
+}
+void ImagesResult(OpContext& c, const std::string& value) {
+  c.Result({"Out", 0}, c.ChannelsLast() ? c.ToChannelsLast(value) : value);
+}
+
+int64_t PositiveAttr(OpContext& c, const char* name) {
+  const auto value = c.Attr<int64_t>(name);
+  constexpr int64_t kMost = 1 << 16;
+  if (value < 1 || value > kMost) c.Corrupt("attribute ", name, " is ", value);
+  return value;
+}
+
+void PixelShuffle(OpContext& c) {
+  const int64_t r = PositiveAttr(c, "upscale_factor");
+  const std::string x = Images(c);
+  const std::string apart = ReshapedTo(c, x, x, {Axis(0), Axis(1, 1, r * r), Fixed(r), Fixed(r), Axis(2), Axis(3)});
+  const std::string moved = c.Transposed(apart, {0, 1, 4, 2, 5, 3});
+  ImagesResult(c, ReshapedTo(c, moved, x, {Axis(0), Axis(1, 1, r * r), Axis(2, r), Axis(3, r)}));
+}
+
+void PixelUnshuffle(OpContext& c) {
+  const int64_t r = PositiveAttr(c, "downscale_factor");
+  const std::string x = Images(c);
+  const std::string apart = ReshapedTo(c, x, x, {Axis(0), Axis(1), Axis(2, 1, r), Fixed(r), Axis(3, 1, r), Fixed(r)});
+  const std::string moved = c.Transposed(apart, {0, 1, 3, 5, 2, 4});
+  ImagesResult(c, ReshapedTo(c, moved, x, {Axis(0), Axis(1, r * r), Axis(2, 1, r), Axis(3, 1, r)}));
+}
+
+void ChannelShuffle(OpContext& c) {
+  const int64_t groups = PositiveAttr(c, c.op().type == "shuffle_channel" ? "group" : "groups");
+  const std::string x = Images(c);
+  const std::string apart = ReshapedTo(c, x, x, {Axis(0), Fixed(groups), Axis(1, 1, groups), Axis(2), Axis(3)});
+  ImagesResult(c, ReshapedTo(c, c.Transposed(apart, {0, 2, 1, 3, 4}), x, {Axis(0), Axis(1), Axis(2), Axis(3)}));
+}
+
+// The largest of each `groups` neighbouring channels.
+void Maxout(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const int rank = c.Rank(x);
+  const int64_t groups = PositiveAttr(c, "groups");
+  auto axis = c.Attr<int64_t>("axis", 1);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) c.Corrupt("attribute axis is ", axis, " for an input of rank ", rank);
+  std::vector<Part> parts;
+  for (int i = 0; i < rank; ++i) {
+    parts.push_back(i == axis ? Axis(i, 1, groups) : Axis(i));
+    if (i == axis) parts.push_back(Fixed(groups));
+  }
+  c.EmitResult("max", {{"x", {ReshapedTo(c, x, x, parts)}}}, {{"axis", IntArray({axis + 1})}});
+}
+
+void Roll(OpContext& c) {
+  std::string x = c.Input({"X", 0});
+  const int rank = c.Rank(x);
+  const std::vector<int64_t> shifts = c.KnownInts({"ShiftsTensor", 1}, {nullptr}, "shifts");
+  const auto axes = c.Attr<std::vector<int64_t>>("axis", {});
+  if (axes.empty() && rank != 1) c.Unsupported("it has no axis");
+  if (!axes.empty() && axes.size() != shifts.size())
+    c.Corrupt("it has ", axes.size(), " axes and ", shifts.size(), " shifts");
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const int64_t axis = axes.empty() ? 0 : axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (axis < 0 || axis >= rank) c.Corrupt("the axis is ", axis, " for an input of rank ", rank);
+    const auto dim = KnownDim(c, x, static_cast<int>(axis));
+    if (!dim) c.Unsupported("dimension ", axis, " is not known");
+    if (*dim == 0) continue;
+    // What moves to the front.
+    const int64_t tail = ((shifts[i] % *dim) + *dim) % *dim;
+    if (tail == 0) continue;
+    const auto part = [&](int64_t from, int64_t to) {
+      return c.Emit("slice", {{"x", {x}}},
+                    {{"axes", std::vector<int64_t>{axis}}, {"starts", IntArray({from})}, {"ends", IntArray({to})}});
+    };
+    const std::string back = part(*dim - tail, *dim);
+    const std::string front = part(0, *dim - tail);
+    x = c.Emit("concat", {{"x", {back, front}}}, {{"axis", axis}});
+  }
+  c.EmitResult("assign", {{"x", {x}}});
+}
+
+// The part below (or above) a diagonal of the last two axes, zeros elsewhere.
+void Triangle(OpContext& c, bool lower) {
+  const std::string x = c.Input({"X", 0});
+  const int rank = c.Rank(x);
+  if (rank < 2) c.Corrupt("its input has rank ", rank, ", expected at least 2");
+  const auto rows = KnownDim(c, x, rank - 2);
+  const auto columns = KnownDim(c, x, rank - 1);
+  constexpr int64_t kMostElements = int64_t{1} << 22;
+  if (!rows || !columns) c.Unsupported("the size of the matrices is not known");
+  if (*columns > 0 && *rows > kMostElements / *columns) c.Unsupported("matrices of ", *rows, " x ", *columns);
+  const auto diagonal = c.Attr<int64_t>("diagonal", 0);
+  DenseTensor mask = FilledTensor(Shape({*rows, *columns}), Scalar(false), DataType::kBool);
+  bool* keep = mask.mutable_data<bool>();
+  for (int64_t i = 0; i < *rows; ++i) {
+    for (int64_t j = 0; j < *columns; ++j) keep[i * *columns + j] = lower ? j - i <= diagonal : j - i >= diagonal;
+  }
+  c.EmitResult("where", {{"condition", {c.Constant(std::move(mask))}}, {"x", {x}}, {"y", {c.Like(x, 0.0)}}});
+}
+void TrilTriu(OpContext& c) { Triangle(c, c.Attr<bool>("lower", true)); }
+void Tril(OpContext& c) { Triangle(c, true); }
+void Triu(OpContext& c) { Triangle(c, false); }
+
+void Crop(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const std::vector<int64_t> offsets = c.KnownInts({"Offsets", 2}, {"OffsetsTensor"}, "offsets");
+  const std::vector<int64_t> shape = c.KnownInts({"Shape", 1}, {"ShapeTensor"}, "shape");
+  const auto rank = static_cast<size_t>(c.Rank(x));
+  if (offsets.size() != rank || shape.size() != rank) {
+    c.Corrupt("it has ", offsets.size(), " offsets and ", shape.size(), " sizes for an input of rank ", rank);
+  }
+  std::vector<int64_t> axes;
+  std::vector<int64_t> ends;
+  for (size_t i = 0; i < rank; ++i) {
+    axes.push_back(static_cast<int64_t>(i));
+    constexpr int64_t kRest = std::numeric_limits<int32_t>::max();
+    if (offsets[i] < 0 || offsets[i] > kRest || shape[i] > kRest)
+      c.Corrupt("it crops from ", offsets[i], " on, ", shape[i], " elements");
+    ends.push_back(shape[i] < 0 ? kRest : offsets[i] + shape[i]);
+  }
+  c.EmitResult("slice", {{"x", {x}}}, {{"axes", axes}, {"starts", IntArray(offsets)}, {"ends", IntArray(ends)}});
+}
+
+// Every input over the grid that all span.
+void Meshgrid(OpContext& c) {
+  const std::vector<std::string> axes = c.InputList({"X", 0});
+  if (axes.empty() || axes.size() > static_cast<size_t>(Shape::kMaxRank)) c.Corrupt("it has ", axes.size(), " inputs");
+  std::vector<std::string> sizes;
+  for (const std::string& axis : axes) sizes.push_back(c.Emit("shape", {{"x", {c.Reshaped(axis, {-1})}}}));
+  const std::string grid = c.Emit("concat", {{"x", sizes}}, {{"axis", int64_t{0}}});
+  for (size_t i = 0; i < axes.size(); ++i) {
+    std::vector<int64_t> shape(axes.size(), 1);
+    shape[i] = -1;
+    OpInputs inputs = {{"x", {c.Reshaped(axes[i], shape)}}};
+    OpAttrs attrs;
+    Ints dims;
+    dims.values = c.ConvertContext::ConstantInts(grid);
+    dims.tensor = grid;
+    OpContext::Pass("shape", dims, &inputs, &attrs);
+    c.Result({"Out", 0}, c.Emit("expand", inputs, attrs), i);
+  }
+}
+
+void BroadcastTensors(OpContext& c) {
+  const std::vector<std::string> tensors = c.InputList({"X", 0});
+  std::vector<Dim> common;
+  for (const std::string& tensor : tensors) {
+    c.Rank(tensor);
+    const std::vector<Dim>& dims = c.Meta(tensor).dims;
+    if (dims.size() > common.size()) common.insert(common.begin(), dims.size() - common.size(), Dim(1));
+    for (size_t i = 0; i < dims.size(); ++i) {
+      Dim& dim = common[common.size() - dims.size() + i];
+      const auto both = BroadcastDim(dim, dims[i]);
+      if (!both) c.Corrupt("its inputs do not broadcast");
+      dim = *both;
+    }
+  }
+  std::vector<int64_t> shape;
+  for (const Dim& dim : common) {
+    if (!dim.known()) c.Unsupported("the common shape is not known");
+    shape.push_back(dim.value());
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    c.Result({"Out", 0}, c.Emit("expand", {{"x", {tensors[i]}}}, {{"shape", IntArray(shape)}}), i);
+  }
+}
+
+// Row i has x[i] ones, then zeros.
+void SequenceMask(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const int64_t length = c.KnownInt({"MaxLenTensor", 1}, "maxlen", -1);
+  constexpr int64_t kMostLength = int64_t{1} << 24;
+  if (length < 1 || length > kMostLength) c.Unsupported("the length is ", length);
+  const std::string places =
+      c.Emit("arange", {}, {{"start", Scalar(int64_t{0})}, {"end", Scalar(length)}, {"dtype", c.TypeOf(x)}});
+  const std::string column = c.Emit("unsqueeze", {{"x", {x}}}, {{"axis", IntArray({-1})}});
+  c.Result({"Y", 0}, c.Cast(c.Binary("less_than", places, column), c.Attr<DataType>("out_dtype", DataType::kInt64)));
+}
+
+// Constants: evenly spaced numbers, and the identity matrix.
+constexpr int64_t kMostConstantElements = int64_t{1} << 20;
+
+void Linspace(OpContext& c) {
+  const Number start = c.NumberOf({"Start", 0}, "", Scalar());
+  const Number stop = c.NumberOf({"Stop", 1}, "", Scalar());
+  const int64_t count = c.KnownInt({"Num", 2}, "num", 0);
+  if (!start.value || !stop.value) c.Unsupported("the bounds are not constant");
+  if (count < 1 || count > kMostConstantElements) c.Unsupported("the number of elements is ", count);
+  const double first = start.value->to<double>();
+  const double last = stop.value->to<double>();
+  const double step = count > 1 ? (last - first) / static_cast<double>(count - 1) : 0.0;
+  std::vector<Scalar> values;
+  for (int64_t i = 0; i < count; ++i) {
+    // From the nearer end, so that both are exact.
+    const bool front = i < (count + 1) / 2;
+    values.emplace_back(front ? first + step * static_cast<double>(i)
+                              : last - step * static_cast<double>(count - 1 - i));
+  }
+  c.Result({"Out", 0},
+           c.Constant(TensorOfScalars({count}, values, c.Attr<DataType>("dtype", DataType::kFloat)), c.Stem()));
+}
+
+void Eye(OpContext& c) {
+  const int64_t rows = c.KnownInt({nullptr, 0}, "num_rows", 0);
+  int64_t columns = c.KnownInt({nullptr, 1}, "num_columns", -1);
+  if (columns == -1) columns = rows;
+  if (rows < 0 || columns < 0) c.Corrupt("it is ", rows, " x ", columns);
+  if (columns > 0 && rows > kMostConstantElements / columns) c.Unsupported("it is ", rows, " x ", columns);
+  std::vector<Scalar> values(static_cast<size_t>(rows * columns), Scalar(0));
+  for (int64_t i = 0; i < std::min(rows, columns); ++i) values[static_cast<size_t>(i * columns + i)] = Scalar(1);
+  c.Result({"Out", 0},
+           c.Constant(TensorOfScalars({rows, columns}, values, c.Attr<DataType>("dtype", DataType::kFloat)), c.Stem()));
+}
+
+// Version 1: like tile.
+void ExpandTimes(OpContext& c) {
+  OpInputs inputs = {{"x", {c.Input({"X"})}}};
+  OpAttrs attrs;
+  OpContext::Pass("repeats", c.IntsOf({"ExpandTimes"}, {"expand_times_tensor"}, "expand_times"), &inputs, &attrs);
+  c.EmitResult("tile", inputs, attrs);
+}
+
+}  // namespace
+
+REGISTER_CONVERTER(paddle, pixel_shuffle, &Convert<PixelShuffle>);
+REGISTER_CONVERTER(pir, pixel_shuffle, &Convert<PixelShuffle>);
+REGISTER_CONVERTER(paddle, pixel_unshuffle, &Convert<PixelUnshuffle>);
+REGISTER_CONVERTER(pir, pixel_unshuffle, &Convert<PixelUnshuffle>);
+REGISTER_CONVERTER(paddle, channel_shuffle, &Convert<ChannelShuffle>);
+REGISTER_CONVERTER(pir, channel_shuffle, &Convert<ChannelShuffle>);
+REGISTER_CONVERTER(paddle, shuffle_channel, &Convert<ChannelShuffle>);
+REGISTER_CONVERTER(pir, shuffle_channel, &Convert<ChannelShuffle>);
+REGISTER_CONVERTER(paddle, maxout, &Convert<Maxout>);
+REGISTER_CONVERTER(pir, maxout, &Convert<Maxout>);
+REGISTER_CONVERTER(paddle, roll, &Convert<Roll>);
+REGISTER_CONVERTER(pir, roll, &Convert<Roll>);
+REGISTER_CONVERTER(paddle, tril_triu, &Convert<TrilTriu>);
+REGISTER_CONVERTER(pir, tril, &Convert<Tril>);
+REGISTER_CONVERTER(pir, triu, &Convert<Triu>);
+REGISTER_CONVERTER(paddle, crop_tensor, &Convert<Crop>);
+REGISTER_CONVERTER(pir, crop, &Convert<Crop>);
+REGISTER_CONVERTER(paddle, meshgrid, &Convert<Meshgrid>);
+REGISTER_CONVERTER(pir, meshgrid, &Convert<Meshgrid>);
+REGISTER_CONVERTER(paddle, broadcast_tensors, &Convert<BroadcastTensors>);
+REGISTER_CONVERTER(pir, broadcast_tensors, &Convert<BroadcastTensors>);
+REGISTER_CONVERTER(paddle, sequence_mask, &Convert<SequenceMask>);
+REGISTER_CONVERTER(pir, sequence_mask, &Convert<SequenceMask>);
+REGISTER_CONVERTER(paddle, linspace, &Convert<Linspace>);
+REGISTER_CONVERTER(pir, linspace, &Convert<Linspace>);
+REGISTER_CONVERTER(paddle, eye, &Convert<Eye>);
+REGISTER_CONVERTER(pir, eye, &Convert<Eye>);
+REGISTER_CONVERTER(paddle, expand, &Convert<ExpandTimes>);
+
+}  // namespace wherry::paddle
