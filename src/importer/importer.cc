@@ -84,7 +84,7 @@ Program ImportModel(const std::string& path, const std::string& params_path) {
         [&folder](const std::string& name) -> std::optional<FileBytes> {
           const fs::path candidate = fs::path(folder) / name;
           std::error_code absent;
-          if (!fs::exists(candidate, absent)) return std::nullopt;
+          if (!fs::is_regular_file(candidate, absent)) return std::nullopt;
           return OpenFile(candidate.string());
         },
         &source);

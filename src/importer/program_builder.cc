@@ -87,6 +87,11 @@ std::vector<std::string> BlockBuilder::Add(OpDesc op, const std::vector<std::str
   for (auto& results : InferMeta(schema, args, counts)) {
     for (MetaTensor& result : results) metas.push_back(std::move(result));
   }
+  for (const MetaTensor& meta : metas) {
+    // Nothing could run it; and a file could make every value after it large.
+    WHERRY_ENFORCE(!meta.rank_known || meta.rank() <= Shape::kMaxRank, kUnsupported, op.Type(),
+                   " gives a result of rank ", meta.rank(), ", at most ", Shape::kMaxRank, " is possible");
+  }
   WHERRY_ENFORCE(metas.size() == stems.size(), kInvalidArgument, op.Type(), " gives ", metas.size(), " results, ",
                  stems.size(), " are expected");
   return Define(std::move(op), outputs, stems, std::move(metas));

@@ -51,6 +51,14 @@ TEST(ProgramBuilder, UnusedConstantsAreDropped) {
   EXPECT_EQ(program.weights.count("weight"), 1U);
 }
 
+TEST(ProgramBuilder, RanksHaveALimit) {
+  ProgramBuilder builder;
+  const std::string x = builder.main().AddInput("x", MetaTensor(DataType::kFloat, {1}));
+  OpDesc op = Op("reshape", {{"x", {x}}});
+  op.SetAttribute("shape", IntArray(std::vector<int64_t>(Shape::kMaxRank + 1, 1)));
+  EXPECT_EQ(ErrorOf([&] { builder.main().Add(op, {"y"}); }).code(), ErrorCode::kUnsupported);
+}
+
 TEST(ProgramBuilder, ConstantsHaveALimit) {
   ProgramBuilder builder;
   const DenseTensor big = FilledTensor({1 << 20}, 1.0F, DataType::kFP64);

@@ -23,8 +23,13 @@ void UnsupportedOps::Add(const ForeignOp& op, const std::string& reason) {
 
 void UnsupportedOps::ThrowIfAny(const std::string& model) const {
   if (found_.empty()) return;
+  constexpr size_t kMostLines = 100;
   std::vector<std::string> lines;
   for (const auto& [key, places] : found_) {
+    if (lines.size() == kMostLines) {
+      lines.push_back(StrCat("and ", found_.size() - kMostLines, " more"));
+      break;
+    }
     const auto& [type, reason] = key;
     lines.push_back(StrCat(Quote(type), reason.empty() ? "" : ": " + reason, " (", places.count,
                            places.count == 1 ? " place: " : " places, first: ", places.first, ")"));

@@ -52,7 +52,12 @@ T AttrOr(const Operator& op, const char* name, const T& fallback) {
 std::vector<std::string> BlockImporter::Find(int64_t id) {
   if (id == 0) return {};
   const auto own = values_.find(id);
-  if (own != values_.end()) return own->second;
+  if (own != values_.end()) {
+    state_.lookups += own->second.size();
+    WHERRY_ENFORCE(state_.lookups <= ProgramState::kMostLookups, kResourceExhausted, "its operators read more than ",
+                   ProgramState::kMostLookups, " tensors");
+    return own->second;
+  }
   WHERRY_ENFORCE(parent_ != nullptr, kCorrupt, "it reads value ", id, ", which no operator before it makes");
   const std::vector<std::string> values = parent_->Find(id);
   for (const std::string& value : values) {

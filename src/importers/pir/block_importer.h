@@ -19,6 +19,10 @@ struct ProgramState {
   ProgramBuilder builder;
   OpConverter converter;
   int blocks = 0;  // numbered in the order they are met
+  // Tensors of values that were looked up. A vector is written once and read many times, so a short file may ask for
+  // very many.
+  static constexpr size_t kMostLookups = size_t{1} << 22;
+  size_t lookups = 0;
 };
 
 // Not thread-safe. A child block is imported while its owner's import stands at the owning operator.

@@ -216,6 +216,15 @@ TEST(PirImporter, ContradictionsNameTheOperator) {
   EXPECT_EQ(error_of({twice, other, Fetch(1, "out")}).code(), ErrorCode::kCorrupt);
 }
 
+TEST(PirImporter, VectorsThatAreReadVeryOftenAreRefused) {
+  std::vector<Json> ops = {Data(1, "x", {2})};
+  ops.push_back(Op("0.combine", std::vector<int64_t>(10000, 1), {Result(2, Vector({}))}));
+  for (int64_t i = 0; i < 1000; ++i)
+    ops.push_back(Op("0.slice", {2}, {Result(3 + i, kFloat2)}, {Attr("index", "0.a_i32", 0)}));
+  ops.push_back(Fetch(3, "out"));
+  EXPECT_EQ(ErrorOf([&] { Import(ops); }).code(), ErrorCode::kResourceExhausted);
+}
+
 TEST(PirImporter, DeepNestingIsRefused) {
   std::string deep = "{\"base_code\":{\"magic\":\"pir\"},\"program\":";
   for (int i = 0; i < 100000; ++i) deep += '[';
