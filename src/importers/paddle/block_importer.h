@@ -49,12 +49,13 @@ class BlockImporter {
     std::string cond;
     BlockBuilder* block;
     std::map<std::string, std::string> results;  // variable -> value in that block
+    bool merged = false;                         // into an `if`
   };
 
   void ImportOp(const OperatorDesc& desc);
   void ImportConditional(const OperatorDesc& desc, OpContext* context);
   void ImportSelect(const OperatorDesc& desc, OpContext* context);
-  void MergeBranches(const Conditional& yes, const Conditional& no, const std::string& label);
+  void MergeBranches(Conditional* yes, Conditional* no, const std::string& label);
   // Notes what is not supported in the blocks of an operator that is not supported itself.
   void ScanBlocks(const OperatorDesc& desc);
   int TakeBlock(const OperatorDesc& desc);
@@ -77,8 +78,9 @@ class BlockImporter {
   std::unordered_map<std::string, size_t> conditional_of_;               // variable -> index into conditionals_
   std::map<std::pair<std::string, std::string>, std::string> selected_;  // (variable if false, if true) -> value
   std::unordered_map<std::string, std::pair<std::string, std::string>>
-      origins_;          // value -> (logical_not or cast, its operand)
-  size_t position_ = 0;  // of the operator that is being imported
+      origins_;                                 // value -> (logical_not or cast, its operand)
+  std::multimap<std::string, size_t> selects_;  // the variable chosen if true -> select_input's place in the block
+  size_t position_ = 0;                         // of the operator that is being imported
 };
 
 }  // namespace wherry::paddle

@@ -4,6 +4,8 @@
 //   select_input(X: [f, t], Mask: cast(c)) -> out
 //
 // The blocks are imported where they stand; the first select_input makes the `if` of both.
+#include <set>
+
 #include "base/check.h"
 #include "base/strings.h"
 #include "importer/apply_rule.h"
@@ -107,42 +109,56 @@ void BlockImporter::ImportSelect(const OperatorDesc& desc, OpContext* context) {
     const auto chosen_by = origins_.find(Find(mask->values[0]));
     WHERRY_ENFORCE(no != conditional_of_.end() && yes != conditional_of_.end() && chosen_by != origins_.end(),
                    kUnsupported, "it does not choose between two conditional blocks");
-    const Conditional& taken = conditionals_[yes->second];
-    const Conditional& other = conditionals_[no->second];
+    Conditional& taken = conditionals_[yes->second];
+    Conditional& other = conditionals_[no->second];
     const auto negated = origins_.find(other.cond);
     WHERRY_ENFORCE(chosen_by->second == std::make_pair(std::string("cast"), taken.cond) && negated != origins_.end() &&
                        negated->second == std::make_pair(std::string("logical_not"), taken.cond),
                    kUnsupported, "the conditions of the blocks that it chooses between are not each other's opposite");
-    MergeBranches(taken, other,
+    MergeBranches(&taken, &other,
                   desc.op.outputs.empty() || desc.op.outputs[0].values.empty() ? "" : desc.op.outputs[0].values[0]);
   }
   context->Result({"Out"}, selected_.at(pair));
 }
 
-void BlockImporter::MergeBranches(const Conditional& yes, const Conditional& no, const std::string& label) {
+void BlockImporter::MergeBranches(Conditional* yes, Conditional* no, const std::string& label) {
+  WHERRY_ENFORCE(!yes->merged && !no->merged, kUnsupported, "a block is chosen against several others");
+  yes->merged = no->merged = true;
+  const auto choices_of = [](const ForeignOp& op) -> const std::vector<std::string>* {
+    const ForeignOp::Slot* choices = op.type == "select_input" ? op.FindInput("X") : nullptr;
+    return choices == nullptr || choices->values.size() != 2 ? nullptr : &choices->values;
+  };
+  if (selects_.empty()) {
+    for (size_t i = 0; i < desc_.ops.size(); ++i) {
+      if (const auto* choices = choices_of(desc_.ops[i].op)) selects_.emplace((*choices)[1], i);
+    }
+  }
   // All choices between these two blocks, from here on.
-  std::vector<std::pair<std::string, std::string>> pairs;
+  std::set<size_t> places;
+  for (const auto& [variable, value] : yes->results) {
+    const auto [begin, end] = selects_.equal_range(variable);
+    for (auto it = begin; it != end; ++it) {
+      if (it->second >= position_) places.insert(it->second);
+    }
+  }
   std::vector<std::string> stems;
   std::vector<std::string> yes_values;
   std::vector<std::string> no_values;
-  for (size_t i = position_; i < desc_.ops.size(); ++i) {
-    const ForeignOp& op = desc_.ops[i].op;
-    const ForeignOp::Slot* choices = op.FindInput("X");
-    if (op.type != "select_input" || choices == nullptr || choices->values.size() != 2) continue;
-    const auto no_value = no.results.find(choices->values[0]);
-    const auto yes_value = yes.results.find(choices->values[1]);
-    if (no_value == no.results.end() || yes_value == yes.results.end()) continue;
-    const std::pair<std::string, std::string> pair{choices->values[0], choices->values[1]};
-    if (std::find(pairs.begin(), pairs.end(), pair) != pairs.end()) continue;
-    pairs.push_back(pair);
+  std::map<std::pair<std::string, std::string>, size_t> pairs;  // -> its place in those
+  for (const size_t place : places) {
+    const ForeignOp& op = desc_.ops[place].op;
+    const std::vector<std::string>& choices = *choices_of(op);
+    const auto no_value = no->results.find(choices[0]);
+    if (no_value == no->results.end() || !pairs.emplace(std::make_pair(choices[0], choices[1]), stems.size()).second)
+      continue;
     stems.push_back(op.outputs.empty() || op.outputs[0].values.empty() ? "selected" : op.outputs[0].values[0]);
-    yes_values.push_back(yes_value->second);
+    yes_values.push_back(yes->results.at(choices[1]));
     no_values.push_back(no_value->second);
   }
-  yes.block->SetOutputs(yes_values);
-  no.block->SetOutputs(no_values);
-  const std::vector<std::string> results = block_.AddIf(yes.cond, yes.block, no.block, stems, label);
-  for (size_t i = 0; i < pairs.size(); ++i) selected_[pairs[i]] = results[i];
+  yes->block->SetOutputs(yes_values);
+  no->block->SetOutputs(no_values);
+  const std::vector<std::string> results = block_.AddIf(yes->cond, yes->block, no->block, stems, label);
+  for (const auto& [pair, i] : pairs) selected_[pair] = results[i];
 }
 
 }  // namespace wherry::paddle

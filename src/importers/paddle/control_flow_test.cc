@@ -70,6 +70,16 @@ TEST(PaddleControlFlow, ChoicesThatAreNoIfAreUnsupported) {
   EXPECT_EQ(ErrorOf([&] { ImportBytes(model.Bytes()); }).code(), ErrorCode::kUnsupported);
 }
 
+TEST(PaddleControlFlow, ABlockIsChosenAgainstOneOther) {
+  TestModel model = Cond();
+  model.AddVar("g", {2});
+  model.AddVar("z", {2});
+  model.AddOp({"conditional_block", {{"Cond", {"n"}}}, {{"Out", {"g"}}}, {{"sub_block", TestBlockRef{3}}}});
+  model.AddOp({"select_input", {{"X", {"g", "t"}}, {"Mask", {"m"}}}, {{"Out", {"z"}}}, {}});
+  model.AddOp({"tanh", {{"X", {"x"}}}, {{"Out", {"g"}}}, {}}, 3);
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(model.Bytes()); }).code(), ErrorCode::kUnsupported);
+}
+
 TEST(PaddleControlFlow, UnsupportedOperatorsInsideAreReported) {
   TestModel model = Cond();
   model.blocks[2].ops[0].type = "no_such_op";

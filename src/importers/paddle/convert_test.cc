@@ -233,6 +233,53 @@ TEST(PaddleConvert, PaddingsGoToTheirAxes) {
   EXPECT_EQ(FindOp(image, "pad").GetAttr<IntArray>("paddings"), IntArray({0, 0, 1, 3, 0, 0, 2, 4}));
 }
 
+TEST(PaddleConvert, PixelShuffleWithUnknownSizes) {
+  const TestOp shuffle{"pixel_shuffle", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"upscale_factor", 2}}};
+  EXPECT_EQ(ResultMeta(ImportOp(WithInput({1, 8, 3, 5}), shuffle, "y")).DebugString(), "f32[1,2,6,10]");
+  EXPECT_EQ(ResultMeta(ImportOp(WithInput({-1, 8, -1, -1}), shuffle, "y")).DebugString(), "f32[x_0,2,2*x_2,2*x_3]");
+  EXPECT_EQ(ErrorOf([&] { ImportOp(WithInput({1, 6, 3, 5}), shuffle, "y"); }).code(), ErrorCode::kCorrupt);
+}
+
+TEST(PaddleConvert, RollCutsAndJoins) {
+  const TestOp roll{"roll",
+                    {{"X", {"x"}}},
+                    {{"Out", {"y"}}},
+                    {{"shifts", std::vector<int64_t>{-7}}, {"axis", std::vector<int64_t>{1}}}};
+  const Program program = ImportOp(WithInput({2, 5}), roll, "y");
+  // By -7 of 5 is by 3: the last three come first.
+  EXPECT_EQ(program.main().ops[0].GetAttr<IntArray>("starts"), IntArray({2}));
+  EXPECT_EQ(program.main().ops[1].GetAttr<IntArray>("ends"), IntArray({2}));
+  EXPECT_EQ(FindOp(program, "concat").Input("x"),
+            (Names{program.main().ops[0].Output("out")[0], program.main().ops[1].Output("out")[0]}));
+}
+
+TEST(PaddleConvert, TrianglesAreMasks) {
+  const TestOp tril{"tril_triu", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"lower", true}, {"diagonal", -1}}};
+  const Program program = ImportOp(WithInput({2, 3}), tril, "y");
+  const bool* mask = program.weights.at(FindOp(program, "where").Input("condition")[0]).data<bool>();
+  EXPECT_EQ(std::vector<bool>(mask, mask + 6), (std::vector<bool>{false, false, false, true, false, false}));
+}
+
+TEST(PaddleConvert, ConstantsOfRules) {
+  TestModel model = WithInput({1});
+  model.AddOp({"eye", {}, {{"Out", {"e"}}}, {{"num_rows", int64_t{2}}, {"num_columns", int64_t{3}}, {"dtype", 5}}});
+  for (const auto& [name, value] : {std::pair("a", 1.0F), std::pair("b", 2.0F), std::pair("n", 5.0F)}) {
+    model.AddOp({"fill_constant",
+                 {},
+                 {{"Out", {name}}},
+                 {{"shape", std::vector<int64_t>{1}}, {"value", value}, {"dtype", name[0] == 'n' ? 2 : 5}}});
+  }
+  model.AddOp({"linspace", {{"Start", {"a"}}, {"Stop", {"b"}}, {"Num", {"n"}}}, {{"Out", {"l"}}}, {{"dtype", 5}}});
+  model.AddOutput("x");
+  model.AddOutput("e");
+  model.AddOutput("l");
+  const Program program = ImportBytes(model.Bytes());
+  const float* eye = program.weights.at("e").data<float>();
+  EXPECT_EQ(std::vector<float>(eye, eye + 6), (std::vector<float>{1, 0, 0, 0, 1, 0}));
+  const float* spaced = program.weights.at("l").data<float>();
+  EXPECT_EQ(std::vector<float>(spaced, spaced + 5), (std::vector<float>{1, 1.25, 1.5, 1.75, 2}));
+}
+
 TEST(PaddleConvert, WrongAttributesNameThemselves) {
   const Error error = ErrorOf([&] {
     ImportOp(WithInput({2}), {"scale", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"bias_after_scale", std::string("yes")}}},
