@@ -276,7 +276,7 @@ class ProgramParser {
   }
 
   static Scalar ParseScalar(View view) {
-    enum Kind { kBoolean = 1, kLong = 2, kFloat64 = 3 };
+    enum ScalarKind { kBooleanScalar = 1, kLongScalar = 2 };
     int kind = 0;
     int64_t integer = 0;
     double floating = 0.0;
@@ -296,7 +296,7 @@ class ProgramParser {
       return true;
     });
     // Complex numbers, the only other kind, are given up: no operator that Wherry has takes one.
-    return kind == kBoolean ? Scalar(boolean) : kind == kLong ? Scalar(integer) : Scalar(floating);
+    return kind == kBooleanScalar ? Scalar(boolean) : kind == kLongScalar ? Scalar(integer) : Scalar(floating);
   }
 
   const FileBytes& file_;
