@@ -144,7 +144,10 @@ class Invocation {
                    "expected the counts of ", schema_.outputs.size(), " outputs, got ", counts.size());
     inferred_ = InferMeta(schema_, bound_, counts);
     for (const std::vector<MetaTensor>& group : inferred_) {
-      for (const MetaTensor& meta : group) output_metas_.push_back(&meta);
+      for (const MetaTensor& meta : group) {
+        output_metas_.push_back(&meta);
+        inferred_layouts_.push_back(meta.layout);
+      }
     }
   }
 
@@ -158,13 +161,15 @@ class Invocation {
       arg.meta->layout = layout;
     }
     const bool elementwise = schema_.Has(kTraitUnary) || schema_.Has(kTraitBinary);
+    size_t output = 0;
     for (std::vector<MetaTensor>& group : inferred_) {
       for (MetaTensor& meta : group) {
         // A kernel for any layout keeps the call's if the op is elementwise, else InferMeta knows (the op `layout`).
-        if (kernel_layout != DataLayout::kAny || elementwise) {
-          meta.layout = LayoutForKernel(kernel_layout, key_.layout(), true, meta.rank());
-        }
+        meta.layout = kernel_layout != DataLayout::kAny || elementwise
+                          ? LayoutForKernel(kernel_layout, key_.layout(), true, meta.rank())
+                          : inferred_layouts_[output];
         meta.pixel_stride = 0;
+        ++output;
       }
     }
   }
@@ -371,6 +376,7 @@ class Invocation {
   std::vector<TensorArg> tensors_;
   std::vector<std::vector<MetaTensor>> inferred_;
   std::vector<const MetaTensor*> output_metas_;
+  std::vector<DataLayout> inferred_layouts_;  // of the outputs, as InferMeta gave them
   std::vector<std::vector<DenseTensor>> outputs_;
 };
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
-#include "base/check.h"
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 
@@ -112,9 +112,13 @@ void Prod(const CpuContext& context, const DenseTensor& x, const IntArray& axis,
   ReduceAxes(context, x, axis, out, ReduceKind::kProd);
 }
 
+// The extreme of nothing is the value that any other beats, as ONNX has it.
 void Extreme(const CpuContext& context, const DenseTensor& x, const IntArray& axis, DenseTensor* out, ReduceKind kind) {
-  WHERRY_ENFORCE(out->numel() == 0 || x.numel() > 0, kInvalidArgument, "x ", x.shape().DebugString(),
-                 " is empty along the axes: there is no extreme element");
+  if (x.numel() == 0) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    std::fill_n(out->mutable_data<float>(), out->numel(), kind == ReduceKind::kMax ? -infinity : infinity);
+    return;
+  }
   ReduceAxes(context, x, axis, out, kind);
 }
 

@@ -149,7 +149,7 @@ HWY_INLINE void DepthwiseVector(const DepthwiseJob& job, int64_t c) {
     WHERRY_UNROLL
     for (int x = 0; x < kColumns; ++x) {
       if (kPart == TilePart::kWhole || (x >= job.store_begin && x < job.store_end)) {
-        StoreChannels<kPart>(Clamp(acc[r][x], lo, hi), out + r * out_row + x * out_pixel, count);
+        StoreChannels<kPart>(Clip(acc[r][x], lo, hi), out + r * out_row + x * out_pixel, count);
       }
     }
   }
@@ -198,7 +198,7 @@ HWY_INLINE void DepthwiseAnyVector(const DepthwiseJob& job, int64_t c) {
   WHERRY_UNROLL
   for (int x = 0; x < kColumns; ++x) {
     if (kPart == TilePart::kWhole || (x >= job.store_begin && x < job.store_end)) {
-      StoreChannels<kPart>(Clamp(acc[x], lo, hi), job.out + x * job.out_pixel + c, count);
+      StoreChannels<kPart>(Clip(acc[x], lo, hi), job.out + x * job.out_pixel + c, count);
     }
   }
 }

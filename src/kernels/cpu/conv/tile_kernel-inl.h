@@ -96,7 +96,7 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
     for (int r = 0; r < kRows; ++r) {
       WHERRY_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        hn::Store(Clamp(acc[r][v], lo, hi), FloatTag(), tile + (r * kVectors + v) * kLanes);
+        hn::Store(Clip(acc[r][v], lo, hi), FloatTag(), tile + (r * kVectors + v) * kLanes);
       }
     }
     for (int64_t r = 0; r < kRows; ++r) {
@@ -110,7 +110,7 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
   for (int r = 0; r < kRows; ++r) {
     float* const out = sink.out[r];
     WHERRY_UNROLL
-    for (int v = 0; v < kVectors; ++v) Store(Clamp(acc[r][v], lo, hi), out + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) Store(Clip(acc[r][v], lo, hi), out + v * kLanes);
   }
 }
 
