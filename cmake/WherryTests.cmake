@@ -37,7 +37,7 @@ function(wherry_add_layer_test folder)
   file(GLOB_RECURSE helpers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*_test_util.cc")
   string(REPLACE "/" "_" name "${folder}")
   set(labels unit)
-  if(folder MATCHES "^(core|op|ir|importer|format|importers/.*|passes/.*)$")
+  if(folder MATCHES "^(core|op|ir|importer|format|predictor|importers/.*|passes/.*)$")
     list(APPEND labels asan)
   endif()
   # base and core are tested without the rest of the library, so that their tests build first and prove it.

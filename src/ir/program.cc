@@ -15,6 +15,7 @@ namespace {
 void VerifyBlock(const Program& program, size_t index) {
   const Block& block = program.blocks[index];
   std::set<std::string> defined;
+  std::set<std::string> produced;  // by ops
   const auto define = [&](const std::string& name, const std::string& by) {
     WHERRY_ENFORCE(defined.insert(name).second, kInvalidArgument, by, " defines value '", name,
                    "', which is already defined");
@@ -38,8 +39,16 @@ void VerifyBlock(const Program& program, size_t index) {
       for (const std::string& name : names) use(name, by);
     }
     for (const auto& [param, names] : op.outputs()) {
-      for (const std::string& name : names) define(name, by);
+      for (const std::string& name : names) {
+        define(name, by);
+        const auto alias = block.aliases.find(name);
+        // Memory comes from an earlier result: so there is no circle, and no input or weight is written over.
+        WHERRY_ENFORCE(alias == block.aliases.end() || produced.count(alias->second) != 0, kInvalidArgument, by,
+                       " gives '", name, "' in the memory of '", alias->second,
+                       "', which is not the result of an earlier op");
+      }
     }
+    for (const auto& [param, names] : op.outputs()) produced.insert(names.begin(), names.end());
     for (int child : op.blocks()) {
       WHERRY_ENFORCE(child > static_cast<int>(index) && child < static_cast<int>(program.blocks.size()),
                      kInvalidArgument, by, " owns block ", child, ", which is not a later block of the program");

@@ -52,6 +52,17 @@ class Parser {
     Throw(ErrorCode::kInvalidArgument, "text form, line ", line, ", column ", column, ": ", message);
   }
 
+  // What `parse` gives; its Error gets the place.
+  template <typename Parse>
+  auto At(Parse parse) {
+    try {
+      return parse();
+    } catch (const Error& error) {
+      if (error.message().starts_with("text form, ")) throw;
+      Fail(error.message());
+    }
+  }
+
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void SkipSpace() {
     while (at_ < text_.size()) {
@@ -165,7 +176,7 @@ class Parser {
     if (Accept(']')) return dims;
     do {
       const std::string_view dim = Until(",]");
-      dims.push_back(program_.symbols->Parse(dim));
+      dims.push_back(At([&] { return program_.symbols->Parse(dim); }));
     } while (Accept(','));
     Expect(']');
     return dims;
@@ -174,7 +185,7 @@ class Parser {
     SkipSpace();
     if (Accept('?')) return MetaTensor::UnknownRank(DataType::kUndefined);
     MetaTensor type;
-    type.dtype = ParseDataType(Word());
+    type.dtype = At([&] { return ParseDataType(Word()); });
     Expect('[');
     if (Accept('?')) {
       type.rank_known = false;
@@ -267,7 +278,7 @@ class Parser {
   // A weight's type: no values may follow, "=" belongs to the data.
   MetaTensor Word2Type() {
     MetaTensor type;
-    type.dtype = ParseDataType(Word());
+    type.dtype = At([&] { return ParseDataType(Word()); });
     Expect('[');
     type.dims = Dims();
     if (AcceptWord("nhwc")) type.layout = DataLayout::kNHWC;
@@ -406,7 +417,7 @@ class Parser {
       pick.variant = std::string(raw.substr(colon + 1, slash - colon - 1));
       std::string key(raw.substr(slash + 1));
       std::replace(key.begin(), key.end(), '/', ':');
-      pick.key = ParsePlace(key);
+      pick.key = At([&] { return ParsePlace(key); });
     }
     block->picks.push_back(pick);
     if (AcceptWord("alias")) {
