@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "kernel/default_attributes.h"
+#include "kernel/empty_extents.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registry.h"
 #include "kernel/layout_rule.h"
@@ -43,7 +44,7 @@ class Invocation {
     const Kernel& kernel = options_.kernel != nullptr ? CheckedKernel() : SelectKernel();
     TransformInputs();
     AllocateOutputs();
-    Execute(kernel);
+    if (!NothingToCompute()) Execute(kernel);
     RestoreLayout(kernel.key.layout());
     if (options_.inplace != nullptr) WriteBack();
     return std::move(outputs_);
@@ -292,7 +293,18 @@ class Invocation {
     result = *options_.inplace;
   }
 
+  // Shapes without an element may have any extents elsewhere, [0, 2^40]: a kernel that walks over those would not end.
+  bool NothingToCompute() const {
+    for (const std::vector<DenseTensor>& group : outputs_) {
+      for (const DenseTensor& tensor : group) {
+        if (!tensor.has_data() || tensor.numel() != 0) return false;
+      }
+    }
+    return true;
+  }
+
   void Execute(const Kernel& kernel) {
+    for (const TensorArg& arg : tensors_) CheckEmptyExtents(arg.tensor->meta());
     KernelContext context(&device_->implementation());
     for (int8_t param : schema_.kernel_params) AddParameter(static_cast<size_t>(param), &context);
     for (size_t i = 0; i < outputs_.size(); ++i) {
