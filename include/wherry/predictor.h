@@ -52,7 +52,8 @@ class PaddlePredictor {
   // A handle on an input: resize it, fill it, Run. The data stays between runs. The type must be the model's.
   virtual std::unique_ptr<Tensor> GetInput(int i) = 0;
   virtual std::unique_ptr<Tensor> GetInputByName(const std::string& name) = 0;
-  // The result of the last run. It stays valid and unchanged as long as a handle on it is held, whatever runs later.
+  // The result of the last run; undefined after a run that failed. It stays valid and unchanged as long as a handle on
+  // it is held, whatever runs later.
   virtual std::unique_ptr<const Tensor> GetOutput(int i) const = 0;
   virtual std::unique_ptr<const Tensor> GetOutputByName(const std::string& name) const = 0;
   // A watched value (CxxConfig::set_watched_values) or an output.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/checked_math.h"
+#include "kernel/empty_extents.h"
 #include "kernel/kernel_registry.h"
 #include "runtime/binding.h"
 
@@ -12,8 +14,12 @@ namespace {
 
 class Planner {
  public:
-  Planner(const Executable& executable, const CompiledBlock& block, DeviceSet* devices)
-      : executable_(executable), block_(block), devices_(devices), plan_(std::make_unique<ShapePlan>()) {}
+  Planner(const Executable& executable, const CompiledBlock& block, DeviceSet* devices, size_t memory_limit)
+      : executable_(executable),
+        block_(block),
+        devices_(devices),
+        memory_limit_(memory_limit),
+        plan_(std::make_unique<ShapePlan>()) {}
 
   std::unique_ptr<ShapePlan> Run(std::span<const TensorMeta> inputs) {
     const size_t slots = block_.slots.size();
@@ -48,6 +54,7 @@ class Planner {
       }
     }
     PlaceValues();
+    CheckMemory();
     for (size_t i = 0; i < block_.instructions.size(); ++i) {
       if (!plan_->calls[i].at_run_time) FillContext(block_.instructions[i], &plan_->calls[i]);
     }
@@ -170,7 +177,7 @@ class Planner {
         in_arena.push_back(lifetimes[Index(slot)]);
         owners.push_back(slot);
       } else if (residence == Residence::kOwn) {
-        plan_->own_bytes += plan_->tensors[Index(slot)].nbytes();
+        plan_->own_bytes = CheckedAdd(plan_->own_bytes, plan_->tensors[Index(slot)].nbytes(), "memory for results");
       }
     }
     const ArenaPlan arena = PlanArena(in_arena);
@@ -178,7 +185,29 @@ class Planner {
     for (size_t i = 0; i < owners.size(); ++i) plan_->arena_offset[Index(owners[i])] = arena.offsets[i];
   }
 
+  // A kernel's plan takes time and memory that grow with the shape: there is none for what cannot be held anyway. The
+  // memory that is tried is never touched, so trying it costs nothing.
+  void CheckMemory() {
+    const size_t bytes = CheckedAdd(plan_->arena_bytes, plan_->own_bytes, "memory for activations");
+    CheckMemoryLimit(bytes, memory_limit_);
+    constexpr size_t kNeverRefused = 64 << 20;
+    if (bytes > kNeverRefused) HostAllocator().Allocate(bytes);
+  }
+
+  // Shapes without an element may have any extents elsewhere, [0, 2^40]: a kernel that walks over those would not end.
+  bool NothingToCompute(const Instruction& instruction) const {
+    return std::all_of(instruction.outputs.begin(), instruction.outputs.end(), [this](const std::vector<int>& slots) {
+      return std::all_of(slots.begin(), slots.end(),
+                         [this](int slot) { return plan_->tensors[Index(slot)].numel() == 0; });
+    });
+  }
+
   void FillContext(const Instruction& instruction, PlannedCall* call) {
+    call->nothing = NothingToCompute(instruction);
+    if (call->nothing) return;
+    for (const InstructionArg& arg : instruction.args) {
+      for (int slot : arg.slots) CheckEmptyExtents(plan_->tensors[Index(slot)].meta());
+    }
     const OpSchema& schema = *instruction.schema;
     KernelContext& context = call->context;
     for (int8_t param : schema.kernel_params) {
@@ -229,6 +258,7 @@ class Planner {
   const Executable& executable_;
   const CompiledBlock& block_;
   DeviceSet* devices_;
+  size_t memory_limit_;
   std::unique_ptr<ShapePlan> plan_;
   std::vector<MetaTensor> metas_;  // by slot
 };
@@ -236,8 +266,13 @@ class Planner {
 }  // namespace
 
 std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block,
-                                    std::span<const TensorMeta> inputs, DeviceSet* devices) {
-  return Planner(executable, block, devices).Run(inputs);
+                                    std::span<const TensorMeta> inputs, DeviceSet* devices, size_t memory_limit) {
+  return Planner(executable, block, devices, memory_limit).Run(inputs);
+}
+
+void CheckMemoryLimit(size_t wanted, size_t memory_limit) {
+  WHERRY_ENFORCE(memory_limit == 0 || wanted <= memory_limit, kResourceExhausted, "this shape needs ", wanted,
+                 " bytes for activations, the limit is ", memory_limit);
 }
 
 }  // namespace wherry

@@ -28,6 +28,7 @@ struct PlannedCall {
   KernelContext context;
   bool refresh = false;      // has attributes that are read from tensors
   bool at_run_time = false;  // inferred and selected when it runs (or control flow)
+  bool nothing = false;      // no result has an element: the kernel is neither planned nor run
   explicit PlannedCall(DeviceContext* device) : context(device) {}
 };
 
@@ -47,8 +48,11 @@ struct ShapePlan {
 };
 
 // Infers, plans and packs. Errors name the op. `inputs` have one entry per input of the block; their small integer
-// values are not looked at, since a plan is kept for other values of the same shape.
+// values are not looked at, since a plan is kept for other values of the same shape. Error(kResourceExhausted) when the
+// activations need more than `memory_limit` (0: none) or than can be allocated.
 std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block,
-                                    std::span<const TensorMeta> inputs, DeviceSet* devices);
+                                    std::span<const TensorMeta> inputs, DeviceSet* devices, size_t memory_limit);
+// Throws Error(kResourceExhausted) when `wanted` bytes are more than `memory_limit` (0: none).
+void CheckMemoryLimit(size_t wanted, size_t memory_limit);
 
 }  // namespace wherry

@@ -92,7 +92,7 @@ ShapePlan* Session::FindPlan(BlockState* state, const CompiledBlock& block, std:
     state->plans.splice(state->plans.begin(), state->plans, it);  // no allocation
     return state->plans.front().get();
   }
-  state->plans.push_front(MakePlan(*executable_, block, inputs, &devices_));
+  state->plans.push_front(MakePlan(*executable_, block, inputs, &devices_, memory_limit_));
   if (state->plans.size() > kMaxPlans) {
     if (state->bound == state->plans.back().get()) state->bound = nullptr;
     if (last_plan_ == state->plans.back().get()) last_plan_ = nullptr;
@@ -101,13 +101,8 @@ ShapePlan* Session::FindPlan(BlockState* state, const CompiledBlock& block, std:
   return state->plans.front().get();
 }
 
-void Session::CheckLimit(size_t wanted) const {
-  WHERRY_ENFORCE(memory_limit_ == 0 || wanted <= memory_limit_, kResourceExhausted, "this shape needs ", wanted,
-                 " bytes for activations, the limit is ", memory_limit_);
-}
-
 void Session::BindMemory(BlockState* state, ShapePlan* plan) {
-  CheckLimit(plan->arena_bytes + plan->own_bytes + plan->scratch_bytes);
+  CheckMemoryLimit(plan->arena_bytes + plan->own_bytes + plan->scratch_bytes, memory_limit_);
   const bool grown = state->arena == nullptr || state->arena->size() < plan->arena_bytes;
   if (grown) {
     // Tensors of other plans would keep the old one alive.
@@ -186,6 +181,17 @@ void Session::CollectOutputs(const CompiledBlock& block, ShapePlan* plan,
 }
 
 void Session::Run(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs) {
+  try {
+    TryRun(inputs, outputs);
+  } catch (...) {
+    // Their memory may have been lent and written over in part: neither the old results nor new ones.
+    std::fill(outputs->begin(), outputs->end(), nullptr);
+    throw;
+  }
+}
+
+void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
+                     std::vector<std::shared_ptr<DenseTensor>>* outputs) {
   CheckInputs(inputs);
   cancelled_.store(false, std::memory_order_relaxed);
   steps_.clear();
@@ -194,18 +200,28 @@ void Session::Run(const std::vector<const DenseTensor*>& inputs, std::vector<std
   for (const DenseTensor* input : inputs) input_metas_.push_back(input->meta());
   BlockState* state = StateOf(0);
   ShapePlan* plan = FindPlan(state, block, input_metas_);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    plan->tensors[Index(block.inputs[i])].set_buffer(inputs[i]->buffer(), inputs[i]->offset());
-  }
   outputs->resize(block.outputs.size());
-  LendOutputs(block, plan, *outputs);
-  BindMemory(state, plan);
-  RunBlock(block, plan);
-  last_plan_ = plan;
-  CollectOutputs(block, plan, outputs);
-  // Inputs are the caller's again, and so are the outputs, unless they are watched too.
-  for (int slot : block.inputs) plan->tensors[Index(slot)].set_buffer(nullptr);
-  for (int slot : block.outputs) ReleaseShared(plan, RootOf(*plan, slot));
+  // Inputs are the caller's again in the end, and so are the outputs: also after an error, or the next run would write
+  // to memory that the caller has.
+  const auto give_back = [&] {
+    for (int slot : block.inputs) plan->tensors[Index(slot)].set_buffer(nullptr);
+    for (int slot : block.outputs) ReleaseShared(plan, RootOf(*plan, slot));
+  };
+  try {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      plan->tensors[Index(block.inputs[i])].set_buffer(inputs[i]->buffer(), inputs[i]->offset());
+    }
+    LendOutputs(block, plan, *outputs);
+    BindMemory(state, plan);
+    RunBlock(block, plan);
+    last_plan_ = plan;
+    CollectOutputs(block, plan, outputs);
+  } catch (...) {
+    last_plan_ = nullptr;
+    give_back();
+    throw;
+  }
+  give_back();
 }
 
 void Session::RunBlock(const CompiledBlock& block, ShapePlan* plan) {
@@ -217,7 +233,7 @@ void Session::RunBlock(const CompiledBlock& block, ShapePlan* plan) {
     try {
       if (call.at_run_time) {
         RunAtRunTime(block.instructions[i], plan);
-      } else {
+      } else if (!call.nothing) {
         if (call.refresh) call.context.RefreshTensorAttributes();
         (*call.kernel)(&call.context);
       }

@@ -35,7 +35,8 @@ class Session {
   // Runs. `inputs` are host tensors, one per input, of the declared type and rank (else Error(kInvalidArgument) naming
   // the input); their data must stay until Run returns. `outputs` get one tensor each, host memory, plain layout. A
   // tensor that is passed in and solely owned by the caller's slot is written over when it fits; one that others hold
-  // is left alone and replaced. Allocates nothing when the shapes were planned and the outputs fit.
+  // is left alone and replaced. Allocates nothing when the shapes were planned and the outputs fit. After an Error all
+  // `outputs` are null and the session runs on as if nothing had been.
   void Run(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   // May be called from another thread: the run in progress ends with Error(kCancelled) before its next op.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
@@ -52,6 +53,7 @@ class Session {
  private:
   struct BlockState;  // plans and arena of one block
 
+  void TryRun(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   ShapePlan* FindPlan(BlockState* state, const CompiledBlock& block, std::span<const TensorMeta> inputs);
   void BindMemory(BlockState* state, ShapePlan* plan);
   void LendOutputs(const CompiledBlock& block, ShapePlan* plan,
@@ -62,7 +64,6 @@ class Session {
   void RunIf(const Instruction& instruction, ShapePlan* plan);
   void CheckInputs(const std::vector<const DenseTensor*>& inputs) const;
   BlockState* StateOf(int block);
-  void CheckLimit(size_t wanted) const;
 
   std::shared_ptr<const Executable> executable_;
   DeviceSet devices_;
