@@ -98,6 +98,8 @@ Header ReadHeader(const FileBytes& file) {
                  " that this library does not know");
   WHERRY_ENFORCE(header.header_crc == Crc32c(file.data.first(offsetof(Header, header_crc))), kCorrupt, file.name,
                  ": the header's checksum does not match");
+  WHERRY_ENFORCE(std::all_of(std::begin(header.reserved), std::end(header.reserved), [](char c) { return c == 0; }),
+                 kCorrupt, file.name, ": the header's reserved bytes are not zero");
   WHERRY_ENFORCE(header.file_size == file.data.size(), kCorrupt, file.name, ": ", file.data.size(),
                  " bytes, the header says ", header.file_size);
   return header;

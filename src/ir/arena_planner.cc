@@ -3,7 +3,19 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked_math.h"
+
 namespace wherry {
+
+namespace {
+
+// Sizes come from shapes in files: a sum that wrapped would put values on top of one another.
+size_t After(size_t offset, size_t bytes) {
+  const size_t padded = CheckedAdd(bytes, kArenaAlignment - 1, "memory for activations");
+  return CheckedAdd(offset, padded / kArenaAlignment * kArenaAlignment, "memory for activations");
+}
+
+}  // namespace
 
 ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes) {
   ArenaPlan plan;
@@ -12,7 +24,6 @@ ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
-  const auto aligned = [](size_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; };
   std::vector<size_t> placed;  // by offset
   for (size_t value : order) {
     const Lifetime& life = lifetimes[value];
@@ -21,11 +32,11 @@ ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes) {
     for (size_t other : placed) {
       const Lifetime& there = lifetimes[other];
       if (there.last < life.first || there.first > life.last) continue;
-      if (plan.offsets[other] >= offset + aligned(life.bytes)) break;  // fits into the gap before it
-      offset = std::max(offset, plan.offsets[other] + aligned(there.bytes));
+      if (plan.offsets[other] >= After(offset, life.bytes)) break;  // fits into the gap before it
+      offset = std::max(offset, After(plan.offsets[other], there.bytes));
     }
     plan.offsets[value] = offset;
-    plan.size = std::max(plan.size, offset + aligned(life.bytes));
+    plan.size = std::max(plan.size, After(offset, life.bytes));
     const auto at = std::upper_bound(placed.begin(), placed.end(), value,
                                      [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; });
     placed.insert(at, value);
@@ -36,15 +47,15 @@ ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes) {
 size_t PeakBytes(const std::vector<Lifetime>& lifetimes) {
   std::vector<std::pair<int, int64_t>> changes;
   for (const Lifetime& life : lifetimes) {
-    const size_t bytes = (life.bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-    changes.emplace_back(life.first, static_cast<int64_t>(bytes));
-    changes.emplace_back(life.last + 1, -static_cast<int64_t>(bytes));
+    const auto bytes = CheckedCast<int64_t>(After(0, life.bytes), "memory for activations");
+    changes.emplace_back(life.first, bytes);
+    changes.emplace_back(life.last + 1, -bytes);
   }
   std::sort(changes.begin(), changes.end());
   int64_t now = 0;
   int64_t peak = 0;
   for (const auto& [step, change] : changes) {
-    now += change;
+    now = CheckedAdd(now, change, "memory for activations");
     peak = std::max(peak, now);
   }
   return static_cast<size_t>(peak);

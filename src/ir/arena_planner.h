@@ -22,6 +22,7 @@ inline constexpr size_t kArenaAlignment = 64;
 
 // Biggest first, each at the lowest offset where it overlaps no value alive at the same time. Deterministic; O(n log n
 // + overlaps). Never worse than one buffer each; the lower bound is the largest sum alive at one step.
+// Error(kOutOfRange) when sizes add up beyond 64 bits.
 ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes);
 size_t PeakBytes(const std::vector<Lifetime>& lifetimes);
 

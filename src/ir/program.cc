@@ -1,5 +1,7 @@
 #include "ir/program.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/check.h"
@@ -11,6 +13,35 @@ namespace wherry {
 Program Program::Clone() const { return Program(*this); }
 
 namespace {
+
+// Whether the schema lets this result use that operand's memory.
+bool MayShare(const OpDesc& op, const std::string& result, const std::string& operand) {
+  const OpSchema& schema = SchemaRegistry::Global().Get(op.Type());
+  const auto is = [&](int8_t arg, int8_t output) {
+    const std::vector<std::string>& from = op.Input(schema.args[static_cast<size_t>(arg)].name);
+    const std::vector<std::string>& to = op.Output(schema.outputs[static_cast<size_t>(output)].name);
+    return from.size() == 1 && from[0] == operand && to.size() == 1 && to[0] == result;
+  };
+  return (schema.Has(kTraitView) && is(0, 0)) ||
+         std::any_of(schema.inplace.begin(), schema.inplace.end(),
+                     [&is](const ArgOutputPair& pair) { return is(pair.arg, pair.output); });
+}
+
+// Following aliases ends, and no kernel meets memory shared in a way that it does not expect.
+void VerifyAliases(const Block& block) {
+  if (block.aliases.empty()) return;
+  std::map<std::string, const OpDesc*> producers;
+  for (const OpDesc& op : block.ops) {
+    for (const auto& [param, names] : op.outputs()) {
+      for (const std::string& name : names) producers[name] = &op;
+    }
+  }
+  for (const auto& [name, source] : block.aliases) {
+    const auto producer = producers.find(name);
+    WHERRY_ENFORCE(producer != producers.end() && MayShare(*producer->second, name, source), kInvalidArgument,
+                   "value '", name, "' shares the memory of '", source, "', which its operator does not allow");
+  }
+}
 
 void VerifyBlock(const Program& program, size_t index) {
   const Block& block = program.blocks[index];
@@ -52,8 +83,20 @@ void VerifyBlock(const Program& program, size_t index) {
     for (int child : op.blocks()) {
       WHERRY_ENFORCE(child > static_cast<int>(index) && child < static_cast<int>(program.blocks.size()),
                      kInvalidArgument, by, " owns block ", child, ", which is not a later block of the program");
+      const Block& branch = program.blocks[static_cast<size_t>(child)];
+      const size_t captures = op.Input("captures").size();
+      const size_t results = op.Output(schema.outputs[0].name).size();
+      WHERRY_ENFORCE(branch.inputs.size() == captures && branch.outputs.size() == results, kInvalidArgument, by,
+                     " has ", captures, " captures and ", results, " results, its block ", child, " ",
+                     branch.inputs.size(), " inputs and ", branch.outputs.size(), " outputs");
     }
   }
+  for (const auto& [name, type] : block.values) {
+    const bool counts =
+        std::none_of(type.dims.begin(), type.dims.end(), [](const Dim& dim) { return dim.known() && dim.value() < 0; });
+    WHERRY_ENFORCE(counts, kInvalidArgument, "value '", name, "' has a negative dimension: ", type.DebugString());
+  }
+  VerifyAliases(block);
   for (const std::string& name : block.outputs) use(name, "the block's output list");
   WHERRY_ENFORCE(block.output_names.empty() || block.output_names.size() == block.outputs.size(), kInvalidArgument,
                  "the block has ", block.outputs.size(), " outputs and ", block.output_names.size(), " names for them");
