@@ -16,13 +16,15 @@ void ModelOptions::AddModel(CLI::App* app) {
 }
 
 void ModelOptions::AddInputs(CLI::App* app) {
-  app->add_option("--inputs", inputs, "an .npz file with one array per input; random data without it");
-  app->add_option("--shape", shapes, "the shape of an input for random data, as x:1x3x48x320; may be repeated");
+  CLI::Option* file =
+      app->add_option("--inputs", inputs, "an .npz file with one array per input; random data without it");
+  app->add_option("--shape", shapes, "the shape of an input for random data, as x:1x3x48x320; may be repeated")
+      ->excludes(file);
 }
 
 void ModelOptions::AddRun(CLI::App* app) {
   app->add_option("--threads", threads, "threads that work on a run; 0: as many as affinity and quota allow")
-      ->check(CLI::Range(0, 4096));
+      ->check(CLI::Range(0, 1024));
   app->add_option("--places", places, "valid places in order of preference, as x86:float:nchw,opencl");
   app->add_option("--passes", passes, "exactly these passes instead of the default pipeline; none: no pass");
   app->add_flag("--verify", verify, "check the graph after every pass");

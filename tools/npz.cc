@@ -187,8 +187,9 @@ std::map<std::string, Tensor> ReadNpz(const std::string& path) {
     const char* raw = zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), 0);
     std::string name = raw == nullptr ? "" : raw;
     if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0) name.resize(name.size() - 4);
-    arrays[name] = ParseNpy("'" + name + "' of '" + path + "'",
-                            ReadEntry(archive.get(), static_cast<zip_uint64_t>(i), "'" + name + "' of '" + path + "'"));
+    const std::string quoted = "'" + name + "' of '" + path + "'";
+    if (arrays.count(name) != 0) Corrupt(quoted, "it is there twice");
+    arrays[name] = ParseNpy(quoted, ReadEntry(archive.get(), static_cast<zip_uint64_t>(i), quoted));
   }
   return arrays;
 }
@@ -200,6 +201,11 @@ void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, 
   for (const auto& [name, tensor] : arrays) {
     contents.push_back(NpyHeader(tensor));
     if (tensor.nbytes() != 0) contents.back().append(static_cast<const char*>(tensor.raw_data()), tensor.nbytes());
+  }
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw Error(ErrorCode::kInvalidArgument, "cannot write '" + path + "': it exists and is no regular file");
   }
   if (arrays.empty()) throw Error(ErrorCode::kInvalidArgument, "there are no arrays to write to '" + path + "'");
   auto archive = OpenZip(path, ZIP_CREATE | ZIP_TRUNCATE);

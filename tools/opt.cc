@@ -35,7 +35,7 @@ void Optimize(const OptOptions& options) {
   config.set_stop_after(options.stop_after);
   const auto predictor = CreatePaddlePredictor(config);
   const std::string report = predictor->OptimizeReportText();
-  if (!options.output.empty()) predictor->SaveOptimizedModel(options.output);
+  predictor->SaveOptimizedModel(options.output);
   if (!options.report.empty()) {
     const bool html = options.report.size() > 5 && options.report.compare(options.report.size() - 5, 5, ".html") == 0;
     WriteFile(options.report, html ? "<!doctype html><meta charset=\"utf-8\"><title>wherry opt</title><pre>" +
@@ -44,7 +44,7 @@ void Optimize(const OptOptions& options) {
   } else {
     std::fputs(report.c_str(), stdout);
   }
-  if (!options.output.empty()) std::printf("wrote %s\n", options.output.c_str());
+  std::printf("wrote %s\n", options.output.c_str());
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/mapped_file.h"
+#include "base/strings.h"
+#include "base/system_error.h"
 #include "format/wry.h"
 #include "importer/importer.h"
 #include "ir/text.h"
@@ -26,7 +28,9 @@ FileBytes Own(const std::string& name, std::string content) {
 }
 
 void Dump(const std::string& dir, int number, const std::string& pass, const Program& program) {
-  std::filesystem::create_directories(dir);
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) ThrowSystemError(error.value(), "cannot make the folder " + Quote(dir, 1000));
   char prefix[16];
   std::snprintf(prefix, sizeof(prefix), "%03d_", number);
   PrintOptions options;
@@ -50,7 +54,8 @@ Program ImportFromConfig(const CxxConfig& config) {
                        [&config](const std::string& name) { return Own(name, config.reader()(name)); });
   }
   WHERRY_ENFORCE(!config.model_path().empty(), kInvalidArgument, "the config names no model");
-  if (!std::filesystem::is_directory(config.model_path())) {
+  std::error_code no_folder;  // what is wrong with the path is said when it is opened
+  if (!std::filesystem::is_directory(config.model_path(), no_folder)) {
     auto file = MappedFile::Open(config.model_path());
     const FileBytes bytes{config.model_path(), {file->data(), file->size()}, file};
     if (IsWry(bytes.data)) return LoadWry(bytes);
@@ -72,6 +77,9 @@ LoadedModel LoadModel(const CxxConfig& config,
                       std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass) {
   LoadedModel model;
   const std::vector<std::string> passes = PassesOf(config);
+  const std::string& last = config.stop_after();
+  WHERRY_ENFORCE(last.empty() || std::find(passes.begin(), passes.end(), last) != passes.end(), kNotFound,
+                 "optimisation cannot end after ", Quote(last), ", which is none of the passes to run");
   model.program = ImportFromConfig(config);
   if (model.program.optimized) return model;
   OptimizerOptions options;
