@@ -127,7 +127,9 @@ PoolWindow PoolWindowAt(const PoolAxis& a, int64_t i) {
   }
   const int64_t begin = i * a.stride - a.pad_before;
   const int64_t before = CountBelow(begin, a.dilation, a.kernel, 0);  // taps in the front padding
-  return {begin + before * a.dilation, a.dilation, CountBelow(begin, a.dilation, a.kernel, a.in) - before,
+  // Negative padding crops the image.
+  const int64_t inside = CountBelow(begin, a.dilation, a.kernel, a.in + std::min<int64_t>(a.pad_after, 0)) - before;
+  return {begin + before * a.dilation, a.dilation, std::max<int64_t>(inside, 0),
           CountBelow(begin, a.dilation, a.kernel, a.in + a.pad_after)};
 }
 
