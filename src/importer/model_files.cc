@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -19,8 +20,11 @@ namespace {
 constexpr const char* kMainFiles[] = {"inference.json", "inference.pdmodel", "model.json",
                                       "model.pdmodel",  "__model__",         "model"};
 
-bool HasModelExtension(const fs::path& path) {
-  return path.extension() == ".pdmodel" || path.extension() == ".json" || path.extension() == ".onnx";
+std::vector<std::string> WithExtension(const std::vector<std::string>& names, const std::set<fs::path>& extensions) {
+  std::vector<std::string> found;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(found),
+               [&extensions](const std::string& name) { return extensions.count(fs::path(name).extension()) != 0; });
+  return found;
 }
 
 std::vector<std::string> RegularFiles(const std::string& folder) {
@@ -107,9 +111,9 @@ std::string FindMainFile(const std::string& folder) {
   for (const char* candidate : kMainFiles) {
     if (std::binary_search(names.begin(), names.end(), candidate)) return candidate;
   }
-  std::vector<std::string> found;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(found),
-               [](const std::string& name) { return HasModelExtension(name); });
+  std::vector<std::string> found = WithExtension(names, {".pdmodel", ".onnx"});
+  // Most .json files are no models, but config.json and its like beside one.
+  if (found.empty()) found = WithExtension(names, {".json"});
   WHERRY_ENFORCE(found.size() <= 1, kInvalidArgument, "the folder ", Quote(folder, 1000), " has several models (",
                  Listed(found), "); give the path of one");
   WHERRY_ENFORCE(!found.empty(), kNotFound, "there is no model in the folder ", Quote(folder, 1000), ": looked for ",

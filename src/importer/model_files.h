@@ -27,8 +27,8 @@ struct ParamsGuess {
 ParamsGuess GuessParams(const std::string& model_name);
 
 // The main file of a folder: one with a name that Paddle gives (model.pdmodel, inference.json, __model__, ...), else
-// the only .pdmodel, .json or .onnx file. Error(kNotFound) that lists what was looked for and what is there;
-// kInvalidArgument when several may be meant.
+// the only .pdmodel or .onnx file, else the only .json file. Error(kNotFound) that lists what was looked for and what
+// is there; kInvalidArgument when several may be meant.
 std::string FindMainFile(const std::string& folder);
 
 }  // namespace wherry

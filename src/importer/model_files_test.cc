@@ -39,6 +39,7 @@ TEST_F(ModelFiles, FindsTheMainFile) {
   EXPECT_NE(none.message().find("__model__"), std::string::npos) << none.message();
   WriteText(Path("a.pdmodel"), "x");
   WriteText(Path("notes.txt"), "x");
+  WriteText(Path("config.json"), "x");
   EXPECT_EQ(FindMainFile(folder()), "a.pdmodel");
   WriteText(Path("b.onnx"), "x");
   EXPECT_EQ(ErrorOf([&] { FindMainFile(folder()); }).code(), ErrorCode::kInvalidArgument);
