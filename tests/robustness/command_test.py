@@ -1,0 +1,225 @@
+"""The wherry command with damaged models, wrong inputs and options that make no sense.
+
+Every refusal is one line on standard error that begins with "wherry: " and exit status 1 (usage: 2), within seconds and
+with little memory; nothing half-written stays behind. The model is a small ONNX file that is made here.
+
+usage: command_test.py WHERRY [--sanitized]
+"""
+
+import os
+import random
+import re
+import resource
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+WHERRY = ''
+SANITIZED = False
+
+
+def varint(value):
+    out = b''
+    while value >= 0x80:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def data(field, value):
+    value = value.encode() if isinstance(value, str) else value
+    return varint(field << 3 | 2) + varint(len(value)) + value
+
+
+def value_info(name, dims):
+    shape = b''.join(data(1, data(2, d) if isinstance(d, str) else number(1, d)) for d in dims)
+    return data(1, name) + data(2, data(1, number(1, 1) + data(2, shape)))
+
+
+def onnx_model():
+    """y = relu(x [N,4] * w [4,3])"""
+    weights = struct.pack('<12f', *range(12))
+    tensor = number(1, 4) + number(1, 3) + number(2, 1) + data(8, 'w') + data(9, weights)
+    multiply = data(1, 'x') + data(1, 'w') + data(2, 'm') + data(4, 'MatMul')
+    relu = data(1, 'm') + data(2, 'y') + data(4, 'Relu')
+    graph = (data(1, multiply) + data(1, relu) + data(2, 'g') + data(5, tensor) +
+             data(11, value_info('x', ['N', 4])) + data(12, value_info('y', ['N', 3])))
+    return number(1, 8) + data(7, graph) + data(8, number(2, 13))
+
+
+def npy(shape='(1, 4)', descr='<f4', content=struct.pack('<4f', 1, 2, 3, 4), order='False'):
+    header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
+    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header + content
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.model = self.write('model.onnx', onnx_model())
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, content):
+        with open(self.path(name), 'wb') as file:
+            file.write(content)
+        return self.path(name)
+
+    def npz(self, *entries):
+        with zipfile.ZipFile(self.path('in.npz'), 'w') as archive:
+            for name, content in entries:
+                archive.writestr(name, content)
+        return self.path('in.npz')
+
+    def run_wherry(self, *arguments):
+        done = subprocess.run([WHERRY, *arguments], capture_output=True, timeout=120, preexec_fn=limit, check=False)
+        error = done.stderr.decode('utf-8', 'backslashreplace')
+        if SANITIZED:  # the sanitizer speaks of every allocation that it refuses
+            error = re.sub(r'==\d+==WARNING: AddressSanitizer failed to allocate.*\n', '', error)
+        if done.returncode == 1:
+            self.assertRegex(error, r'\Awherry: [^\x00-\x1f\x7f]+\n\Z', arguments)
+            self.assertLess(len(error), 4000)
+            self.assertNotIn('bug in Wherry', error)
+            self.assertNotIn('unexpected failure', error)
+        else:
+            self.assertIn(done.returncode, (0, 2), (arguments, error))
+        return done.returncode, error, done.stdout
+
+    def refused(self, *arguments, says=''):
+        code, error, _ = self.run_wherry(*arguments)
+        self.assertEqual(code, 1, (arguments, error))
+        self.assertIn(says, error)
+
+    def test_the_model_runs(self):
+        code, error, out = self.run_wherry('run', self.model, '--inputs', self.npz(('x.npy', npy())))
+        self.assertEqual(code, 0, error)
+        self.assertIn(b'y: f32[1,3] = 60.0, 70.0, 80.0', out)
+
+    def test_damaged_models(self):
+        whole = onnx_model()
+        for size in range(0, len(whole), 12):
+            self.run_wherry('run', self.write('m.onnx', whole[:size]))
+        for seed in range(30):
+            choice = random.Random(seed)
+            damaged = bytearray(whole)
+            for _ in range(choice.randrange(1, 4)):
+                damaged[choice.randrange(len(damaged))] = choice.randrange(256)
+            self.run_wherry('run', self.write('m.onnx', damaged))
+        self.refused('run', self.write('m.onnx', b''), says='m.onnx')
+        self.refused('run', self.write('m.onnx', b'\xff' * 300))
+        self.refused('run', self.write('m.json', b'[' * 100000))
+
+    def test_damaged_optimised_models(self):
+        wry = self.path('m.wry')
+        self.assertEqual(self.run_wherry('opt', self.model, '-o', wry)[0], 0)
+        with open(wry, 'rb') as file:
+            whole = file.read()
+        for size in (8, 100, 128, len(whole) // 2, len(whole) - 1):
+            self.refused('run', self.write('d.wry', whole[:size]))
+        for at in (0, 8, 12, 17, 41, 64, 70, 90, 140):
+            damaged = bytearray(whole)
+            damaged[at] ^= 0x10
+            self.refused('run', self.write('d.wry', damaged))
+        self.refused('run', self.write('d.wry', whole + b'\0'))
+
+    def test_what_is_no_model(self):
+        self.refused('run', self.folder.name + '/nothing', says='nothing')
+        self.refused('run', '/dev/null')
+        self.refused('run', 'a' * 5000)
+        self.refused('run', 'a\x01\x1b\nb')
+        self.refused('run', self.npz(('x.npy', npy())), says='no model')
+        os.mkdir(self.path('empty'))
+        self.refused('run', self.path('empty'), says='no model in the folder')
+        os.mkfifo(self.path('pipe'))
+        self.refused('run', self.path('pipe'))
+
+    def test_inputs_that_do_not_fit(self):
+        def inputs(*entries, says=''):
+            self.refused('run', self.model, '--inputs', self.npz(*entries), says=says)
+
+        inputs(('z.npy', npy()), says="'z'")
+        inputs(('x.npy', npy()), ('z.npy', npy()), says="'z'")
+        inputs(('x.npy', npy()), ('x', npy()), says='twice')
+        inputs(('a\x01\x1b.npy', npy()))
+        inputs(('x.npy', npy(shape='(4,)')), says='f32[4]')
+        inputs(('x.npy', npy(shape='(4, 1)')), says='f32[4,1]')
+        inputs(('x.npy', npy(descr='<i4')), says='i32')
+        inputs(('x.npy', npy(descr='>f4')), says='>f4')
+        inputs(('x.npy', npy(descr='|O')), says='|O')
+        inputs(('x.npy', npy(shape='(1, 5)')), says='bytes of data')
+        inputs(('x.npy', npy(content=b'1234567')), says='bytes of data')
+        for shape in ('(', '4', '', '(a,)', '(-1, 4)', '(99999999999999999999,)', '(4611686018427387904, 4)',
+                      '(9223372036854775807, 9223372036854775807)', '(' + '1,' * 40 + ')'):
+            inputs(('x.npy', npy(shape=shape)))
+        inputs(('x.npy', b''))
+        inputs(('x.npy', b'\x93NUMPY\x01\x00\xff\xff'))
+        with open(self.npz(('x.npy', npy())), 'rb') as file:
+            whole = file.read()
+        for size in (0, 1, 30, len(whole) // 2, len(whole) - 1):
+            self.refused('run', self.model, '--inputs', self.write('cut.npz', whole[:size]))
+        damaged = bytearray(whole)
+        damaged[whole.find(struct.pack('<f', 3))] ^= 1
+        self.refused('run', self.model, '--inputs', self.write('cut.npz', damaged))
+
+    def test_options(self):
+        run = ('run', self.model)
+        for shape in ('', 'x', 'x:', ':1x4', 'x:1xa', 'x:-1x4', 'x:1x', 'x:1x5', 'z:1x4', 'x:99999999999999999999x4',
+                      'x:9223372036854775807x4', 'x:100000000000x4', 'x:' + 'x'.join('1' * 40)):
+            self.refused(*run, '--shape', shape)
+        self.assertEqual(self.run_wherry(*run, '--shape', 'x:0x4')[0], 0)
+        self.refused(*run, '--passes', 'fc_fuse_pas', says='fc_fuse_pass')
+        self.refused(*run, '--places', 'x87', says='x86')
+        self.refused('opt', self.model, '-o', self.path('o.wry'), '--stop-after', 'nonsense', says='nonsense')
+        for threads in ('-1', 'x', '1000000'):
+            self.assertEqual(self.run_wherry(*run, '--threads', threads)[0], 2)
+        inputs = self.npz(('x.npy', npy()))
+        self.assertEqual(self.run_wherry(*run, '--inputs', inputs, '--shape', 'x:1x4')[0], 2)
+
+    def test_outputs_that_cannot_be_written(self):
+        os.mkdir(self.path('a_folder'))
+        before = sorted(os.listdir(self.folder.name))
+        for place in (self.path('a_folder'), self.path('missing/file'), '/dev/null/file'):
+            self.refused('run', self.model, '--outputs', place)
+            self.refused('run', self.model, '--profile', place)
+            self.refused('opt', self.model, '-o', place)
+        self.refused('opt', self.model, '-o', '')
+        self.refused('opt', self.model, '-o', self.path('a_folder'), '--dump', self.model)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
+
+    def test_a_link_stays_a_link_and_a_device_a_device(self):
+        os.symlink('target.json', self.path('link.json'))
+        self.write('target.json', b'old')
+        self.assertEqual(self.run_wherry('run', self.model, '--profile', self.path('link.json'))[0], 0)
+        self.assertTrue(os.path.islink(self.path('link.json')))
+        with open(self.path('target.json'), 'rb') as file:
+            self.assertNotEqual(file.read(), b'old')
+        # A pipe stands for a device: no test should risk /dev/null.
+        os.mkfifo(self.path('pipe'))
+        reader = os.open(self.path('pipe'), os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.assertEqual(self.run_wherry('run', self.model, '--profile', self.path('pipe'))[0], 0)
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path('pipe')).st_mode))
+        self.assertIn(b'traceEvents', os.read(reader, 1 << 16))
+        self.refused('run', self.model, '--outputs', self.path('pipe'))
+        self.refused('opt', self.model, '-o', self.path('pipe'))
+
+
+if __name__ == '__main__':
+    WHERRY = sys.argv[1]
+    SANITIZED = '--sanitized' in sys.argv
+    unittest.main(argv=sys.argv[:1])
