@@ -63,7 +63,8 @@ def npy(shape='(1, 4)', descr='<f4', content=struct.pack('<4f', 1, 2, 3, 4), ord
 def limit():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if not SANITIZED:
-        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+        # Not the address space, of which many threads reserve much that they never use.
+        resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30))
 
 
 class CommandTest(unittest.TestCase):
