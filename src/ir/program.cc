@@ -1,7 +1,6 @@
 #include "ir/program.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/check.h"
@@ -15,8 +14,7 @@ Program Program::Clone() const { return Program(*this); }
 namespace {
 
 // Whether the schema lets this result use that operand's memory.
-bool MayShare(const OpDesc& op, const std::string& result, const std::string& operand) {
-  const OpSchema& schema = SchemaRegistry::Global().Get(op.Type());
+bool MayShare(const OpSchema& schema, const OpDesc& op, const std::string& result, const std::string& operand) {
   const auto is = [&](int8_t arg, int8_t output) {
     const std::vector<std::string>& from = op.Input(schema.args[static_cast<size_t>(arg)].name);
     const std::vector<std::string>& to = op.Output(schema.outputs[static_cast<size_t>(output)].name);
@@ -25,22 +23,6 @@ bool MayShare(const OpDesc& op, const std::string& result, const std::string& op
   return (schema.Has(kTraitView) && is(0, 0)) ||
          std::any_of(schema.inplace.begin(), schema.inplace.end(),
                      [&is](const ArgOutputPair& pair) { return is(pair.arg, pair.output); });
-}
-
-// Following aliases ends, and no kernel meets memory shared in a way that it does not expect.
-void VerifyAliases(const Block& block) {
-  if (block.aliases.empty()) return;
-  std::map<std::string, const OpDesc*> producers;
-  for (const OpDesc& op : block.ops) {
-    for (const auto& [param, names] : op.outputs()) {
-      for (const std::string& name : names) producers[name] = &op;
-    }
-  }
-  for (const auto& [name, source] : block.aliases) {
-    const auto producer = producers.find(name);
-    WHERRY_ENFORCE(producer != producers.end() && MayShare(*producer->second, name, source), kInvalidArgument,
-                   "value '", name, "' shares the memory of '", source, "', which its operator does not allow");
-  }
 }
 
 void VerifyBlock(const Program& program, size_t index) {
@@ -73,10 +55,13 @@ void VerifyBlock(const Program& program, size_t index) {
       for (const std::string& name : names) {
         define(name, by);
         const auto alias = block.aliases.find(name);
+        if (alias == block.aliases.end()) continue;
         // Memory comes from an earlier result: so there is no circle, and no input or weight is written over.
-        WHERRY_ENFORCE(alias == block.aliases.end() || produced.count(alias->second) != 0, kInvalidArgument, by,
-                       " gives '", name, "' in the memory of '", alias->second,
-                       "', which is not the result of an earlier op");
+        WHERRY_ENFORCE(produced.count(alias->second) != 0, kInvalidArgument, by, " gives '", name,
+                       "' in the memory of '", alias->second, "', which is not the result of an earlier op");
+        // And no kernel meets memory shared in a way that it does not expect.
+        WHERRY_ENFORCE(MayShare(schema, op, name, alias->second), kInvalidArgument, "value '", name,
+                       "' shares the memory of '", alias->second, "', which its operator does not allow");
       }
     }
     for (const auto& [param, names] : op.outputs()) produced.insert(names.begin(), names.end());
@@ -96,7 +81,10 @@ void VerifyBlock(const Program& program, size_t index) {
         std::none_of(type.dims.begin(), type.dims.end(), [](const Dim& dim) { return dim.known() && dim.value() < 0; });
     WHERRY_ENFORCE(counts, kInvalidArgument, "value '", name, "' has a negative dimension: ", type.DebugString());
   }
-  VerifyAliases(block);
+  for (const auto& [name, source] : block.aliases) {
+    WHERRY_ENFORCE(produced.count(name) != 0, kInvalidArgument, "value '", name, "' shares the memory of '", source,
+                   "', and no operator gives it");
+  }
   for (const std::string& name : block.outputs) use(name, "the block's output list");
   WHERRY_ENFORCE(block.output_names.empty() || block.output_names.size() == block.outputs.size(), kInvalidArgument,
                  "the block has ", block.outputs.size(), " outputs and ", block.output_names.size(), " names for them");

@@ -149,8 +149,6 @@ bool Better(const RankedKernel& a, const RankedKernel& b, const std::vector<Kern
 
 }  // namespace
 
-DataType KeyType(const Node* stmt) { return StmtProblem(stmt, 1).key_type(); }
-
 DataLayout WantedLayout(const Kernel& kernel, const Node* stmt, size_t arg_index, const MetaTensor& type) {
   const OpSchema& schema = stmt->AsStmt().schema();
   if (!type.rank_known || type.rank() < 3 || !schema.args[arg_index].is_tensor()) return type.layout;

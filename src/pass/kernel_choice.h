@@ -40,7 +40,4 @@ DataLayout WantedLayout(const Kernel& kernel, const Node* stmt, size_t arg_index
 // The layout of the statement's results with this kernel.
 DataLayout ResultLayout(const Kernel& kernel, const Node* stmt, const MetaTensor& result);
 
-// The type that a kernel's key must have for this statement, by the schema's rule.
-DataType KeyType(const Node* stmt);
-
 }  // namespace wherry::mir

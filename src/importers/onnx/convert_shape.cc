@@ -87,11 +87,17 @@ std::string ReshapedTo(OnnxContext& c, const std::string& x, const std::vector<s
   return c.Emit("reshape", {{"x", {x}}, {"shape", {shape}}}, {{"allow_zero", true}});
 }
 
-void DepthToSpace(OnnxContext& c) {
-  const std::string x = c.Input(0);
+// Of an operator whose input is an image.
+int64_t BlockSize(OnnxContext& c, const std::string& x) {
   const auto block = c.Attr<int64_t>("blocksize");
   if (c.Rank(x) != 4) c.Corrupt("the input has ", c.Rank(x), " dimensions, expected 4");
   if (block < 1 || block > kMostBlockSize) c.Corrupt("attribute blocksize is ", block);
+  return block;
+}
+
+void DepthToSpace(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  const int64_t block = BlockSize(c, x);
   const auto mode = c.Attr<std::string>("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") c.Corrupt("attribute mode is ", Quote(mode));
   const std::string n = c.Dimension(x, 0);
@@ -111,9 +117,7 @@ void DepthToSpace(OnnxContext& c) {
 
 void SpaceToDepth(OnnxContext& c) {
   const std::string x = c.Input(0);
-  const auto block = c.Attr<int64_t>("blocksize");
-  if (c.Rank(x) != 4) c.Corrupt("the input has ", c.Rank(x), " dimensions, expected 4");
-  if (block < 1 || block > kMostBlockSize) c.Corrupt("attribute blocksize is ", block);
+  const int64_t block = BlockSize(c, x);
   const auto mode = c.Attr<std::string>("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") c.Corrupt("attribute mode is ", Quote(mode));
   const std::string n = c.Dimension(x, 0);

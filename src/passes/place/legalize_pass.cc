@@ -106,7 +106,7 @@ class LegalizePass : public ProgramPass {
     } else {
       desc.SetType(step.kind == EpilogueStep::Kind::kScale ? "multiply" : "add");
       desc.SetInput("x", {inner->AsArg().name});
-      desc.SetInput("y", {Operand(graph, stmt, step, result->AsArg().type)->AsArg().name});
+      desc.SetInput("y", {Operand(graph, stmt, step)->AsArg().name});
     }
     desc.SetOutput("out", {result->AsArg().name});
     // The new statement takes the result over; the old one then gives the part.
@@ -116,14 +116,13 @@ class LegalizePass : public ProgramPass {
   }
 
   // A channel operand as an elementwise op needs it: [c] -> [c, 1, 1] behind a convolution.
-  static Node* Operand(SSAGraph* graph, const Node* stmt, const EpilogueStep& step, const MetaTensor& type) {
+  static Node* Operand(SSAGraph* graph, const Node* stmt, const EpilogueStep& step) {
     Node* operand = stmt->AsStmt().input_list("operands").at(static_cast<size_t>(step.operand));
     const DenseTensor* weight = graph->TryWeight(operand);
     if (step.kind == EpilogueStep::Kind::kAdd || stmt->AsStmt().op_type() != "conv2d" || weight == nullptr)
       return operand;
     TensorMeta meta = weight->meta();
     meta.shape = Shape{weight->numel(), 1, 1};
-    (void)type;
     return graph->NewWeight(operand->AsArg().name, DenseTensor(meta, weight->buffer(), weight->offset()));
   }
 
