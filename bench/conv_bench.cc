@@ -23,15 +23,15 @@
 #include "kernels/cpu/conv/depthwise.h"
 #include "kernels/cpu/conv/implicit_gemm.h"
 #include "kernels/cpu/conv/winograd.h"
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry::bench {
 namespace {
 
 using cpu::ConvShape;
 using cpu::ConvWeightShape;
-using cpu::Epilogue;
 using cpu::ImageForm;
+using cpu::TileEpilogue;
 using cpu::WinogradSize;
 
 struct Case {
@@ -161,7 +161,7 @@ std::vector<Candidate> MakeCandidates(const ConvShape& s, int threads, ThreadPoo
   const Floats weight(s.weight.elements(), true);
   const Floats bias(s.weight.out_channels, true);
   const Floats out(s.out_pixels() * s.out_pixel_stride);
-  Epilogue epilogue;
+  TileEpilogue epilogue;
   epilogue.Bias(bias.get()).Activate({ActKind::kRelu, 0, 0});
 
   std::vector<Candidate> candidates;

@@ -78,7 +78,7 @@ void Compare(int64_t m, int64_t k, int64_t n, ThreadPool* pool, double seconds) 
   float* const packed = storage.data() + (16 - reinterpret_cast<uintptr_t>(storage.data()) / 4 % 16) % 16;
   cpu::PackB({b.data(), n, 1}, k, n, packed, pool);
   DnnlMatmul dnnl(m, k, n, a.data(), b.data(), bias.data(), theirs.data());
-  cpu::Epilogue epilogue;
+  cpu::TileEpilogue epilogue;
   epilogue.Bias(bias.data()).Activate({ActKind::kRelu});
   const auto run = [&] { cpu::GemmPacked({a.data(), k, 1}, packed, own.data(), n, m, n, k, epilogue, pool); };
   const std::vector<Timing> t = Interleave({{"own", run}, {"dnnl", [&] { dnnl.Run(); }}}, seconds);
@@ -98,7 +98,7 @@ int Main(int argc, char** argv) {
   const double seconds = argc > 2 ? std::atof(argv[2]) : 0.5;
   omp_set_num_threads(threads);
   ThreadPool pool(threads);
-  std::printf("%d threads, %s\n", threads, cpu::IsaName(cpu::ActiveIsa()));
+  std::printf("%d threads, %s\n", threads, ToString(cpu::ActiveIsa()));
   if (argc > 5) {
     Compare(std::atol(argv[3]), std::atol(argv[4]), std::atol(argv[5]), &pool, seconds);
     return 0;

@@ -153,7 +153,7 @@ int Main(int argc, char** argv) {
   const double seconds = argc > 2 ? std::atof(argv[2]) : 0.3;
   omp_set_num_threads(threads);
   ThreadPool pool(threads);
-  std::printf("%d threads, %s\n", threads, cpu::IsaName(cpu::ActiveIsa()));
+  std::printf("%d threads, %s\n", threads, ToString(cpu::ActiveIsa()));
   BenchSoftmax(12 * 128, 128, &pool, seconds);
   BenchSoftmax(1, 1000, &pool, seconds);
   BenchSoftmax(64, 10000, &pool, seconds);

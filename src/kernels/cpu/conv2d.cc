@@ -126,8 +126,8 @@ void Run(KernelContext* context) {
   } else {
     packed = static_cast<const float*>(context->Packed(0).buffer->data());
   }
-  const Epilogue epilogue =
-      BindEpilogue(context->AttrAt<::wherry::Epilogue>(kEpilogue), context->InputAt(kOperands), out.shape()[1]);
+  const TileEpilogue epilogue =
+      BindEpilogue(context->AttrAt<Epilogue>(kEpilogue), context->InputAt(kOperands), out.shape()[1]);
   plan.conv.Run(context->Input(kX)->data<float>(), packed, epilogue, out.mutable_data<float>(), scratch, device.pool());
 }
 

@@ -68,7 +68,7 @@ Matrices ViewFlat(const Shape& shape, int row_axes) {
 // The product as loops over BatchedGemm: broadcast batch axes beyond the innermost are walked one by one.
 struct MatmulPlan : KernelPlan {
   MatmulPlan(const Matrices& x, const Matrices& y, bool packs_y, int threads);
-  void Run(KernelContext* context, const Epilogue& epilogue) const;
+  void Run(KernelContext* context, const TileEpilogue& epilogue) const;
 
   BatchedGemm gemm;  // without pointers
   struct Loop {
@@ -122,7 +122,7 @@ MatmulPlan::MatmulPlan(const Matrices& x, const Matrices& y, bool packs_y, int t
   algorithm = uses_packed ? "gemm, packed weights" : "gemm";
 }
 
-void MatmulPlan::Run(KernelContext* context, const Epilogue& epilogue) const {
+void MatmulPlan::Run(KernelContext* context, const TileEpilogue& epilogue) const {
   DenseTensor* const out = context->Output(0);
   if (out->numel() == 0) return;
   const CpuContext& device = context->device_as<CpuContext>();
@@ -202,28 +202,27 @@ Support SupportsFusedMatmul(const KernelProblem& problem) {
   // The channels of a product with a vector on the right are its rows.
   const MetaTensor& y = *problem.Input("y");
   if (!y.rank_known) return Support::No("needs a y of known rank");
-  for (const ::wherry::EpilogueStep& step : problem.Attr<::wherry::Epilogue>("epilogue").steps) {
-    const bool per_channel =
-        step.kind == ::wherry::EpilogueStep::Kind::kScale || step.kind == ::wherry::EpilogueStep::Kind::kBias;
+  for (const EpilogueStep& step : problem.Attr<Epilogue>("epilogue").steps) {
+    const bool per_channel = step.kind == EpilogueStep::Kind::kScale || step.kind == EpilogueStep::Kind::kBias;
     if (per_channel && y.rank() == 1) return Support::No("needs a y of two axes or more for a scale or bias");
   }
   return Support::Yes();
 }
 
-void RunPlain(KernelContext* context) { context->plan<MatmulPlan>().Run(context, Epilogue()); }
+void RunPlain(KernelContext* context) { context->plan<MatmulPlan>().Run(context, TileEpilogue()); }
 
-void RunFused(KernelContext* context, float factor, const ::wherry::Epilogue& steps) {
+void RunFused(KernelContext* context, float factor, const Epilogue& steps) {
   const MatmulPlan& plan = context->plan<MatmulPlan>();
   plan.Run(context, BindEpilogue(steps, context->InputAt(kOperands), plan.gemm.n, factor));
 }
 
 // Attributes: transpose_x, transpose_y, alpha, epilogue.
 void RunFusedMatmul(KernelContext* context) {
-  RunFused(context, context->AttrAt<float>(2), context->AttrAt<::wherry::Epilogue>(3));
+  RunFused(context, context->AttrAt<float>(2), context->AttrAt<Epilogue>(3));
 }
 
 // Attributes: in_num_col_dims, epilogue.
-void RunFc(KernelContext* context) { RunFused(context, 1.0F, context->AttrAt<::wherry::Epilogue>(1)); }
+void RunFc(KernelContext* context) { RunFused(context, 1.0F, context->AttrAt<Epilogue>(1)); }
 
 }  // namespace
 

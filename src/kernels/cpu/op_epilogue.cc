@@ -2,15 +2,15 @@
 
 namespace wherry::cpu {
 
-Epilogue BindEpilogue(const ::wherry::Epilogue& epilogue, std::span<const DenseTensor* const> operands,
-                      int64_t plain_row_stride, float factor) {
-  using Kind = ::wherry::EpilogueStep::Kind;
-  const auto operand = [&](const ::wherry::EpilogueStep& step) -> const DenseTensor& {
+TileEpilogue BindEpilogue(const Epilogue& epilogue, std::span<const DenseTensor* const> operands,
+                          int64_t plain_row_stride, float factor) {
+  using Kind = EpilogueStep::Kind;
+  const auto operand = [&](const EpilogueStep& step) -> const DenseTensor& {
     return *operands[static_cast<size_t>(step.operand)];
   };
-  Epilogue result;
+  TileEpilogue result;
   result.Factor(factor);
-  for (const ::wherry::EpilogueStep& step : epilogue.steps) {
+  for (const EpilogueStep& step : epilogue.steps) {
     switch (step.kind) {
       case Kind::kScale: result.Scale(operand(step).data<float>()); break;
       case Kind::kBias: result.Bias(operand(step).data<float>()); break;

@@ -11,15 +11,15 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv/panel.h"
-#include "kernels/cpu/epilogue-inl.h"
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/tile_epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
 // Fetches the floats [column, column + columns) of output row `row` of an added operand. Called before the products
 // that they are added to: read only then, they cost a 3x3 convolution over 80x80x64 14 %.
-inline void PrefetchAdded(const Epilogue& epilogue, int64_t row, int64_t column, int64_t columns) {
+inline void PrefetchAdded(const TileEpilogue& epilogue, int64_t row, int64_t column, int64_t columns) {
   constexpr int64_t kLineFloats = 16;
   const float* p = epilogue.add() + row * epilogue.add_stride() + column;
   for (int64_t c = 0; c < columns; c += kLineFloats) __builtin_prefetch(p + c);
@@ -27,7 +27,7 @@ inline void PrefetchAdded(const Epilogue& epilogue, int64_t row, int64_t column,
 
 // A tile's accumulators, and where each of its rows goes.
 struct FinishedTile {
-  const Epilogue& epilogue;
+  const TileEpilogue& epilogue;
   const float* tile;      // rows kPanelWidth apart
   const int64_t* pixels;  // output pixel of each row
   int64_t rows;

@@ -95,7 +95,7 @@ std::string ConvPlan::DebugString() const {
   return name;
 }
 
-void ConvPlan::Run(const float* in, const float* packed, const Epilogue& epilogue, float* out, float* scratch,
+void ConvPlan::Run(const float* in, const float* packed, const TileEpilogue& epilogue, float* out, float* scratch,
                    ThreadPool* pool) const {
   if (const auto* winograd = std::get_if<WinogradPlan>(&plan_)) {
     RunWinograd(*winograd, in, packed, epilogue, out, scratch, pool);

@@ -11,7 +11,7 @@
 #include "kernels/cpu/conv/depthwise.h"
 #include "kernels/cpu/conv/implicit_gemm.h"
 #include "kernels/cpu/conv/winograd.h"
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry::cpu {
 
@@ -45,7 +45,7 @@ class ConvPlan {
   std::string DebugString() const;
 
   // in, out: the first pixel. packed: from PackConv for the same algorithm.
-  void Run(const float* in, const float* packed, const Epilogue& epilogue, float* out, float* scratch,
+  void Run(const float* in, const float* packed, const TileEpilogue& epilogue, float* out, float* scratch,
            ThreadPool* pool) const;
 
  private:

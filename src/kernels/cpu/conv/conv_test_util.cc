@@ -47,8 +47,8 @@ ConvProblem::ConvProblem(const ConvShape& s, uint32_t seed) : shape(s) {
   output.assign(static_cast<size_t>(s.out_pixels() * s.out_pixel_stride), kUntouched);
 }
 
-Epilogue MakeEpilogue(const ConvProblem& p, TestEpilogue which) {
-  Epilogue e;
+TileEpilogue MakeEpilogue(const ConvProblem& p, TestEpilogue which) {
+  TileEpilogue e;
   const int64_t stride = p.shape.weight.out_channels;
   switch (which) {
     case TestEpilogue::kNone: return e;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/conv/conv_shape.h"
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry::cpu {
 
@@ -41,7 +41,7 @@ inline constexpr TestEpilogue kAllTestEpilogues[] = {
     TestEpilogue::kNone,          TestEpilogue::kBias,      TestEpilogue::kBiasRelu,    TestEpilogue::kBiasAddRelu,
     TestEpilogue::kBiasHardSwish, TestEpilogue::kBiasSwish, TestEpilogue::kScaleBiasAdd};
 
-Epilogue MakeEpilogue(const ConvProblem& problem, TestEpilogue which);
+TileEpilogue MakeEpilogue(const ConvProblem& problem, TestEpilogue which);
 
 // The expected output, [pixel][channel] without padding.
 std::vector<double> ReferenceConv(const ConvProblem& problem, TestEpilogue which);

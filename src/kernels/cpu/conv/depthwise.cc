@@ -27,8 +27,8 @@ struct ChannelRange {
 // A band of output rows of one image, tile by tile.
 class DepthwiseBand {
  public:
-  DepthwiseBand(const DepthwisePlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
-                const ChannelRange& channels)
+  DepthwiseBand(const DepthwisePlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
+                float* out, const ChannelRange& channels)
       : shape_(plan.shape),
         tiles_(ChooseDepthwiseTiles(plan.shape)),
         epilogue_(epilogue),
@@ -128,7 +128,7 @@ class DepthwiseBand {
 
   const ConvShape& shape_;
   const DepthwiseTiles tiles_;
-  const Epilogue& epilogue_;
+  const TileEpilogue& epilogue_;
   const float* in_;
   const float* packed_;
   float* out_;
@@ -140,7 +140,7 @@ class DepthwiseBand {
 };
 
 void RunDepthwiseChunk(const DepthwisePlan& plan, int64_t chunk, const float* in, const float* packed,
-                       const Epilogue& epilogue, float* out) {
+                       const TileEpilogue& epilogue, float* out) {
   const int64_t channels = plan.shape.weight.out_channels;
   const int64_t blocks = PaddedColumns(channels) / kPanelStep;
   const int64_t channel_chunk = chunk / plan.row_chunks;
@@ -196,8 +196,8 @@ DepthwisePlan::DepthwisePlan(const ConvShape& conv, int threads) : shape(conv), 
   channel_chunks = std::min(PaddedColumns(shape.weight.out_channels) / kPanelStep, chunks / row_chunks);
 }
 
-void RunDepthwise(const DepthwisePlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
-                  ThreadPool* pool) {
+void RunDepthwise(const DepthwisePlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
+                  float* out, ThreadPool* pool) {
   const auto run_chunk = WHERRY_ISA_CALL(RunDepthwiseChunk);
   const int64_t chunks = plan.row_chunks * plan.channel_chunks;
   if (pool == nullptr || chunks == 1) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv/conv_shape.h"
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry {
 class ThreadPool;
@@ -37,7 +37,7 @@ struct DepthwisePlan {
 };
 
 // in, out: the first pixel. packed: from PackDepthwise. Needs no scratch.
-void RunDepthwise(const DepthwisePlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
-                  ThreadPool* pool);
+void RunDepthwise(const DepthwisePlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
+                  float* out, ThreadPool* pool);
 
 }  // namespace wherry::cpu

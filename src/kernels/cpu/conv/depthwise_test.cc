@@ -83,7 +83,7 @@ TEST(Depthwise, TheResidualMayBeTheOutput) {
   problem.output = problem.residual;
   AlignedFloats packed(DepthwisePackedSize(problem.shape.weight));
   PackDepthwise(problem.shape.weight, problem.weight.data(), packed.data());
-  Epilogue epilogue;
+  TileEpilogue epilogue;
   epilogue.Bias(problem.bias.data()).Add(problem.output.data(), 16).Activate({ActKind::kRelu, 0, 0});
   RunDepthwise(DepthwisePlan(problem.shape, 1), problem.input.data(), packed.data(), epilogue, problem.output.data(),
                nullptr);

@@ -76,7 +76,7 @@ struct PanelJob {
 };
 
 void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& c, int64_t first, int64_t count,
-              const PanelJob& job, const Epilogue& epilogue, float* out) {
+              const PanelJob& job, const TileEpilogue& epilogue, float* out) {
   HWY_ALIGN float tile[kMaxTileRows * kPanelWidth];
   const float* rows[kMaxTileRows];
   float* out_rows[kMaxTileRows];
@@ -113,7 +113,7 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
 }
 
 void RunChunk(const ImplicitGemmPlan& plan, int64_t chunk, const float* in, const float* packed,
-              const Epilogue& epilogue, float* out) {
+              const TileEpilogue& epilogue, float* out) {
   const ConvWeightShape& w = plan.shape.weight;
   const int64_t columns = w.out_channels_per_group();
   const int64_t panels = w.groups * plan.panels_per_group;
@@ -144,7 +144,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace wherry::cpu {
 
-void RunImplicitGemm(const ImplicitGemmPlan& plan, const float* in, const float* packed, const Epilogue& epilogue,
+void RunImplicitGemm(const ImplicitGemmPlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
                      float* out, ThreadPool* pool) {
   const auto run_chunk = WHERRY_ISA_CALL(RunChunk);
   const int64_t chunks = plan.pixel_chunks * plan.panel_chunks;

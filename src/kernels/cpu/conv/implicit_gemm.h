@@ -10,7 +10,7 @@
 #include "kernels/cpu/conv/conv_shape.h"
 #include "kernels/cpu/conv/panel.h"
 #include "kernels/cpu/conv/tap_segment.h"
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry {
 class ThreadPool;
@@ -66,7 +66,7 @@ class ImplicitGemmPlan {
 };
 
 // in, out: the first pixel. packed: from PackImplicitGemm for plan.form. Needs no scratch.
-void RunImplicitGemm(const ImplicitGemmPlan& plan, const float* in, const float* packed, const Epilogue& epilogue,
+void RunImplicitGemm(const ImplicitGemmPlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
                      float* out, ThreadPool* pool);
 
 }  // namespace wherry::cpu

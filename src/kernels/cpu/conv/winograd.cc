@@ -130,7 +130,7 @@ void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, 
 // Transforms the products of one tile and panel back and stores them.
 template <int kTile>
 struct TransformOutput {
-  const Epilogue& epilogue;
+  const TileEpilogue& epilogue;
   const float* products;
   int64_t point_stride;
   int64_t column;  // first output channel
@@ -176,8 +176,8 @@ struct TransformOutput {
 };
 
 template <int kTile>
-HWY_NOINLINE void FinishTile(const WinogradPlan& plan, const Epilogue& epilogue, const float* products, int64_t tile,
-                             int64_t column, float* out) {
+HWY_NOINLINE void FinishTile(const WinogradPlan& plan, const TileEpilogue& epilogue, const float* products,
+                             int64_t tile, int64_t column, float* out) {
   const ConvShape& s = plan.shape;
   const TilePlace place(plan, tile);
   const int64_t columns = std::min(kPanelWidth, s.weight.out_channels - column);
@@ -214,7 +214,7 @@ HWY_NOINLINE void FinishTile(const WinogradPlan& plan, const Epilogue& epilogue,
 
 // Fetches what the epilogue adds to a tile.
 template <int kTile>
-void PrefetchAddedTile(const WinogradPlan& plan, const Epilogue& epilogue, int64_t tile, int64_t column) {
+void PrefetchAddedTile(const WinogradPlan& plan, const TileEpilogue& epilogue, int64_t tile, int64_t column) {
   const ConvShape& s = plan.shape;
   const TilePlace place(plan, tile);
   const int64_t columns = std::min(kPanelWidth, s.weight.out_channels - column);
@@ -233,7 +233,7 @@ void TransformTiles(const WinogradPlan& plan, const float* in, int64_t first, in
 }
 
 template <int kTile>
-void RunPanel(const WinogradPlan& plan, const float* packed, const Epilogue& epilogue, int64_t panel, int64_t first,
+void RunPanel(const WinogradPlan& plan, const float* packed, const TileEpilogue& epilogue, int64_t panel, int64_t first,
               int64_t count, const float* input, float* products, float* out) {
   const int64_t column = panel * kPanelWidth;
   const int64_t depth = plan.points() * plan.shape.in_channels();
@@ -252,8 +252,8 @@ void TransformTilesOf(const WinogradPlan& plan, const float* in, int64_t first, 
   TransformTiles<2>(plan, in, first, count, input);
 }
 
-void RunPanelOf(const WinogradPlan& plan, const float* packed, const Epilogue& epilogue, int64_t panel, int64_t first,
-                int64_t count, const float* input, float* products, float* out) {
+void RunPanelOf(const WinogradPlan& plan, const float* packed, const TileEpilogue& epilogue, int64_t panel,
+                int64_t first, int64_t count, const float* input, float* products, float* out) {
   if (plan.size == WinogradSize::kF4) {
     return RunPanel<4>(plan, packed, epilogue, panel, first, count, input, products, out);
   }
@@ -283,8 +283,8 @@ void ShareOut(ThreadPool* pool, int64_t workers, int64_t items, const Fn& fn) {
 
 }  // namespace
 
-void RunWinograd(const WinogradPlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
-                 float* scratch, ThreadPool* pool) {
+void RunWinograd(const WinogradPlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
+                 float* out, float* scratch, ThreadPool* pool) {
   const auto transform = WHERRY_ISA_CALL(TransformTilesOf);
   const auto run_panel = WHERRY_ISA_CALL(RunPanelOf);
   const int64_t input_floats = plan.points() * plan.input_point_stride;

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv/conv_shape.h"
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry {
 class ThreadPool;
@@ -62,7 +62,7 @@ struct WinogradPlan {
 };
 
 // in, out: the first pixel. packed: from PackWinograd for plan.size.
-void RunWinograd(const WinogradPlan& plan, const float* in, const float* packed, const Epilogue& epilogue, float* out,
-                 float* scratch, ThreadPool* pool);
+void RunWinograd(const WinogradPlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
+                 float* out, float* scratch, ThreadPool* pool);
 
 }  // namespace wherry::cpu

@@ -82,7 +82,8 @@ TEST(Winograd, ScratchFitsAPlanForMoreThreadsThanTilesRunWithoutThem) {
   AlignedFloats packed(WinogradPackedSize(c.shape.weight, WinogradSize::kF4));
   PackWinograd(c.shape.weight, WinogradSize::kF4, problem.weight.data(), packed.data(), nullptr);
   AlignedFloats scratch(plan.scratch_floats());
-  RunWinograd(plan, problem.input.data(), packed.data(), Epilogue(), problem.output.data(), scratch.data(), nullptr);
+  RunWinograd(plan, problem.input.data(), packed.data(), TileEpilogue(), problem.output.data(), scratch.data(),
+              nullptr);
   EXPECT_LE(RelativeError(problem, ReferenceConv(problem, TestEpilogue::kNone)), kTolerance);
 }
 

@@ -70,7 +70,7 @@ Panels MakePanels(const BatchedGemm& g, bool in_place, const MatrixView& b, floa
   return panels;
 }
 
-GemmCall CallOf(const BatchedGemm& g, int64_t i, const Panels& panels, const Epilogue& epilogue) {
+GemmCall CallOf(const BatchedGemm& g, int64_t i, const Panels& panels, const TileEpilogue& epilogue) {
   GemmCall call;
   call.a = g.a;
   call.a.data += i * g.a_batch_stride;
@@ -98,7 +98,7 @@ int64_t BatchedGemmScratchFloats(const BatchedGemm& gemm, int threads) {
   return plan.slots * plan.slot_floats;
 }
 
-void RunBatchedGemm(const BatchedGemm& gemm, const Epilogue& epilogue, float* scratch, ThreadPool* pool) {
+void RunBatchedGemm(const BatchedGemm& gemm, const TileEpilogue& epilogue, float* scratch, ThreadPool* pool) {
   if (gemm.batch == 0 || gemm.m == 0 || gemm.n == 0) return;
   const int threads = pool == nullptr ? 1 : pool->threads();
   const Plan plan = MakePlan(gemm, threads);

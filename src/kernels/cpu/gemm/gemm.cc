@@ -110,7 +110,7 @@ void RunGemmOnCaller(const GemmCall& call, Isa isa) {
 }
 
 void GemmPacked(const MatrixView& a, const float* packed_b, float* c, int64_t c_stride, int64_t m, int64_t n, int64_t k,
-                const Epilogue& epilogue, ThreadPool* pool) {
+                const TileEpilogue& epilogue, ThreadPool* pool) {
   RunGemm(GemmCall{a, Panels::Packed(packed_b, k, n), c, c_stride, m, n, k, &epilogue, 0}, pool);
 }
 

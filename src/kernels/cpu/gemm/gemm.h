@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "base/thread_pool.h"
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry::cpu {
 
@@ -33,7 +33,7 @@ void PackB(const MatrixView& b, int64_t k, int64_t n, float* packed, ThreadPool*
 // c is m x n with rows c_stride floats apart; a is m x k; the weights are k x n. Zero sizes are fine: k = 0 stores the
 // epilogue of zeros. c overlaps neither a nor the weights; an added operand of the epilogue may be c itself.
 void GemmPacked(const MatrixView& a, const float* packed_b, float* c, int64_t c_stride, int64_t m, int64_t n, int64_t k,
-                const Epilogue& epilogue, ThreadPool* pool);
+                const TileEpilogue& epilogue, ThreadPool* pool);
 
 // `batch` products with unpacked right-hand sides, as in attention and eager matmul. The strides are floats from one
 // product's matrix to the next; 0 shares the matrix (a shared b is packed once). The epilogue's rows are numbered
@@ -55,6 +55,6 @@ struct BatchedGemm {
 // Floats of scratch that Run below needs; 0 if it needs none. `threads` is that of the pool (1 for none).
 int64_t BatchedGemmScratchFloats(const BatchedGemm& gemm, int threads);
 
-void RunBatchedGemm(const BatchedGemm& gemm, const Epilogue& epilogue, float* scratch, ThreadPool* pool);
+void RunBatchedGemm(const BatchedGemm& gemm, const TileEpilogue& epilogue, float* scratch, ThreadPool* pool);
 
 }  // namespace wherry::cpu

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry::cpu {
 
@@ -35,7 +35,7 @@ struct GemmCall {
   float* c = nullptr;
   int64_t c_stride = 0;
   int64_t m = 0, n = 0, k = 0;
-  const Epilogue* epilogue = nullptr;
+  const TileEpilogue* epilogue = nullptr;
   int64_t epilogue_row0 = 0;  // row 0 of c in the epilogue's numbering
 };
 

@@ -54,7 +54,7 @@ void CheckPacked(const Shape& s, bool transpose_a, bool transpose_b, ThreadPool*
   PackB(b, s.k, s.n, packed.data(), pool);
   const int64_t stride = s.n + 3;
   std::vector<float> c(static_cast<size_t>(s.m * stride), kGuard);
-  GemmPacked(a, packed.data(), c.data(), stride, s.m, s.n, s.k, Epilogue(), pool);
+  GemmPacked(a, packed.data(), c.data(), stride, s.m, s.n, s.k, TileEpilogue(), pool);
   const std::vector<double> want = Reference(a, b, s.m, s.n, s.k);
   for (int64_t i = 0; i < s.m; ++i) {
     for (int64_t j = 0; j < stride; ++j) {
@@ -94,8 +94,8 @@ TEST(Gemm, ThreadsDoNotChangeTheResult) {
   std::vector<float> one(static_cast<size_t>(m * n));
   std::vector<float> three(one.size());
   ThreadPool pool(3);
-  GemmPacked({a.data(), k, 1}, packed.data(), one.data(), n, m, n, k, Epilogue(), nullptr);
-  GemmPacked({a.data(), k, 1}, packed.data(), three.data(), n, m, n, k, Epilogue(), &pool);
+  GemmPacked({a.data(), k, 1}, packed.data(), one.data(), n, m, n, k, TileEpilogue(), nullptr);
+  GemmPacked({a.data(), k, 1}, packed.data(), three.data(), n, m, n, k, TileEpilogue(), &pool);
   EXPECT_EQ(one, three);
 }
 
@@ -108,7 +108,7 @@ TEST(Gemm, NonFiniteValuesReachOnlyTheirRowsAndColumns) {
   std::vector<float> packed(static_cast<size_t>(PackedFloats(k, n)));
   PackB({b.data(), n, 1}, k, n, packed.data(), nullptr);
   std::vector<float> c(static_cast<size_t>(m * n));
-  Epilogue relu;
+  TileEpilogue relu;
   const std::vector<float> bias(static_cast<size_t>(n), 0.5f);
   relu.Bias(bias.data()).Activate({ActKind::kRelu});
   ForEachIsa([&] {
@@ -141,7 +141,7 @@ TEST(Gemm, Epilogues) {
   const std::vector<double> product = Reference({a.data(), k, 1}, {b.data(), n, 1}, m, n, k);
   const Activation relu{ActKind::kRelu};
   const Activation clip{ActKind::kClip, -0.4f, 0.6f};
-  std::vector<Epilogue> epilogues(12);
+  std::vector<TileEpilogue> epilogues(12);
   epilogues[1].Bias(bias.data());
   epilogues[2].Bias(bias.data()).Activate(relu);
   epilogues[3].Bias(bias.data()).Activate(clip);
@@ -163,13 +163,13 @@ TEST(Gemm, Epilogues) {
         for (int64_t j = 0; j < n; ++j) {
           double want = product[static_cast<size_t>(i * n + j)];
           for (int s = 0; s < epilogues[e].count(); ++s) {
-            const EpilogueStep& step = epilogues[e].step(s);
+            const TileEpilogue::Step& step = epilogues[e].step(s);
             switch (step.kind) {
-              case EpilogueStep::Kind::kFactor: want *= step.factor; break;
-              case EpilogueStep::Kind::kScale: want *= scale[static_cast<size_t>(j)]; break;
-              case EpilogueStep::Kind::kBias: want += bias[static_cast<size_t>(j)]; break;
-              case EpilogueStep::Kind::kAdd: want += residual[static_cast<size_t>(i * (n + 5) + j)]; break;
-              case EpilogueStep::Kind::kActivation:
+              case TileEpilogue::Step::Kind::kFactor: want *= step.factor; break;
+              case TileEpilogue::Step::Kind::kScale: want *= scale[static_cast<size_t>(j)]; break;
+              case TileEpilogue::Step::Kind::kBias: want += bias[static_cast<size_t>(j)]; break;
+              case TileEpilogue::Step::Kind::kAdd: want += residual[static_cast<size_t>(i * (n + 5) + j)]; break;
+              case TileEpilogue::Step::Kind::kActivation:
                 switch (step.activation.kind) {
                   case ActKind::kRelu: want = std::fmax(0.0, want); break;
                   case ActKind::kClip: want = std::fmin(0.6f, std::fmax(-0.4f, want)); break;
@@ -199,7 +199,7 @@ TEST(Gemm, AddedOperandMayBeTheOutput) {
   ForEachIsa([&] {
     for (const bool general : {false, true}) {
       std::vector<float> c = residual;
-      Epilogue epilogue;
+      TileEpilogue epilogue;
       if (!general) epilogue.Bias(bias.data());
       epilogue.Add(c.data(), n);
       if (general) epilogue.Bias(bias.data());
@@ -231,7 +231,7 @@ void CheckBatched(int64_t batch, const Shape& s, bool share_a, bool share_b, boo
   g.c = c.data();
   g.c_stride = s.n;
   g.c_batch_stride = s.m * s.n;
-  Epilogue epilogue;
+  TileEpilogue epilogue;
   epilogue.Bias(bias.data()).Add(residual.data(), s.n);
   std::vector<float> scratch(static_cast<size_t>(BatchedGemmScratchFloats(g, pool == nullptr ? 1 : pool->threads())));
   RunBatchedGemm(g, epilogue, scratch.data(), pool);

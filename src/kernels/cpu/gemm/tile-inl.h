@@ -7,8 +7,8 @@
 #define WHERRY_KERNELS_CPU_GEMM_TILE_INL_H_
 #endif
 
-#include "kernels/cpu/epilogue-inl.h"
 #include "kernels/cpu/gemm/gemm_call.h"
+#include "kernels/cpu/tile_epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {

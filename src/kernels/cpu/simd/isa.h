@@ -11,29 +11,17 @@
 // Ours is a constant table: no constructor, and Highway stays a build-time, header-only dependency.
 #pragma once
 
-#include <cstdint>
+#include "base/cpu_info.h"
 
 namespace wherry::cpu {
 
-// Ascending: a CPU that has one of these has all before it.
-enum class Isa : uint8_t { kSse4 = 0, kAvx2 = 1, kAvx512 = 2 };
-inline constexpr int kIsaCount = 3;
-
-const char* IsaName(Isa isa);
-
-// True if this machine can run the CPU kernels at all (SSE4.2; every x86 since 2008).
-bool CpuKernelsSupported();
-
-// The best instruction set of this machine, lowered by the environment variable WHERRY_ISA (base/cpu_info.h). Needs
-// CpuKernelsSupported().
-Isa BestIsa();
-
-// What kernels that are called from this thread use: BestIsa(), unless a ScopedIsa is alive on this thread. Kernels
-// choose on the thread that calls them and hand the choice to their chunks, so it holds inside the pool as well.
+// What kernels that are called from this thread use: CpuInfo::Get().isa, unless a ScopedIsa is alive on this thread.
+// Never kBaseline: SSE4.2, of every x86 since 2008, is taken for granted. Kernels choose on the thread that calls them
+// and hand the choice to their chunks, so it holds inside the pool as well.
 Isa ActiveIsa();
 
-// Forces an instruction set for calls from this thread while it lives. Tests run every body with it. `isa` must not be
-// better than BestIsa().
+// Forces an instruction set for calls from this thread while it lives. Tests run every body with it. `isa` must be
+// above kBaseline and not above CpuInfo::Get().isa.
 class ScopedIsa {
  public:
   explicit ScopedIsa(Isa isa);
@@ -42,15 +30,15 @@ class ScopedIsa {
   ScopedIsa& operator=(const ScopedIsa&) = delete;
 
  private:
-  int8_t previous_;
+  Isa previous_;
 };
 
-// One entry per instruction set. T is a function pointer, or a pointer to a table of them.
+// One entry per instruction set from Isa::kSse4 on. T is a function pointer, or a pointer to a table of them.
 template <typename T>
 struct IsaTable {
-  T entries[kIsaCount];
+  T entries[3];
   T Active() const { return Of(ActiveIsa()); }
-  constexpr T Of(Isa isa) const { return entries[static_cast<int>(isa)]; }
+  constexpr T Of(Isa isa) const { return entries[static_cast<int>(isa) - static_cast<int>(Isa::kSse4)]; }
 };
 
 }  // namespace wherry::cpu

@@ -9,9 +9,9 @@ namespace wherry::cpu {
 
 template <typename Body>
 void ForEachIsa(const Body& body) {
-  for (int i = 0; i <= static_cast<int>(BestIsa()); ++i) {
-    const Isa isa = static_cast<Isa>(i);
-    SCOPED_TRACE(IsaName(isa));
+  for (const Isa isa : {Isa::kSse4, Isa::kAvx2, Isa::kAvx512}) {
+    if (!CpuInfo::Get().Has(isa)) break;
+    SCOPED_TRACE(ToString(isa));
     const ScopedIsa scoped(isa);
     body();
   }

@@ -1,4 +1,4 @@
-#include "kernels/cpu/epilogue.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 #include <cstddef>
 #include <limits>
@@ -7,17 +7,17 @@
 #include "kernels/cpu/simd/isa.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/cpu/epilogue.cc"
+#define HWY_TARGET_INCLUDE "kernels/cpu/tile_epilogue.cc"
 #include "kernels/cpu/simd/foreach_isa.h"
 
-#include "kernels/cpu/epilogue-inl.h"
+#include "kernels/cpu/tile_epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
 
-void ApplyEpilogueImpl(const Epilogue& epilogue, const float* tile, int64_t tile_stride, float* out, int64_t out_stride,
-                       int64_t rows, int64_t cols, int64_t row0, int64_t col0) {
+void ApplyEpilogueImpl(const TileEpilogue& epilogue, const float* tile, int64_t tile_stride, float* out,
+                       int64_t out_stride, int64_t rows, int64_t cols, int64_t row0, int64_t col0) {
   ApplyEpilogueSteps(epilogue, tile, tile_stride, out, out_stride, rows, cols, row0, col0);
 }
 
@@ -28,57 +28,57 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace wherry::cpu {
 
-Epilogue& Epilogue::Factor(float factor) {
+TileEpilogue& TileEpilogue::Factor(float factor) {
   if (factor == 1.0f) return *this;
-  EpilogueStep step;
-  step.kind = EpilogueStep::Kind::kFactor;
+  Step step;
+  step.kind = Step::Kind::kFactor;
   step.factor = factor;
   Append(step);
   return *this;
 }
 
-Epilogue& Epilogue::Scale(const float* per_column) {
-  EpilogueStep step;
-  step.kind = EpilogueStep::Kind::kScale;
+TileEpilogue& TileEpilogue::Scale(const float* per_column) {
+  Step step;
+  step.kind = Step::Kind::kScale;
   step.data = per_column;
   Append(step);
   return *this;
 }
 
-Epilogue& Epilogue::Bias(const float* per_column) {
-  EpilogueStep step;
-  step.kind = EpilogueStep::Kind::kBias;
+TileEpilogue& TileEpilogue::Bias(const float* per_column) {
+  Step step;
+  step.kind = Step::Kind::kBias;
   step.data = per_column;
   Append(step);
   return *this;
 }
 
-Epilogue& Epilogue::Add(const float* operand, int64_t row_stride) {
-  EpilogueStep step;
-  step.kind = EpilogueStep::Kind::kAdd;
+TileEpilogue& TileEpilogue::Add(const float* operand, int64_t row_stride) {
+  Step step;
+  step.kind = Step::Kind::kAdd;
   step.data = operand;
   step.row_stride = row_stride;
   Append(step);
   return *this;
 }
 
-Epilogue& Epilogue::Activate(Activation activation) {
+TileEpilogue& TileEpilogue::Activate(Activation activation) {
   if (activation.kind == ActKind::kIdentity) return *this;
-  EpilogueStep step;
-  step.kind = EpilogueStep::Kind::kActivation;
+  Step step;
+  step.kind = Step::Kind::kActivation;
   step.activation = activation;
   Append(step);
   return *this;
 }
 
-void Epilogue::Append(const EpilogueStep& step) {
+void TileEpilogue::Append(const Step& step) {
   WHERRY_CHECK(count_ < kMaxSteps, "an epilogue has at most ", kMaxSteps, " steps");
   steps_[static_cast<size_t>(count_++)] = step;
   Classify();
 }
 
-void Epilogue::Classify() {
-  using Kind = EpilogueStep::Kind;
+void TileEpilogue::Classify() {
+  using Kind = Step::Kind;
   constexpr float kInf = std::numeric_limits<float>::infinity();
   form_ = EpilogueForm::kGeneral;
   if (count_ == 0 || step(0).kind != Kind::kBias) return;
@@ -107,7 +107,7 @@ void Epilogue::Classify() {
   }
 }
 
-void ApplyEpilogue(const Epilogue& epilogue, const float* tile, int64_t tile_stride, float* out, int64_t out_stride,
+void ApplyEpilogue(const TileEpilogue& epilogue, const float* tile, int64_t tile_stride, float* out, int64_t out_stride,
                    int64_t rows, int64_t cols, int64_t row0, int64_t col0) {
   WHERRY_ISA_CALL(ApplyEpilogueImpl)(epilogue, tile, tile_stride, out, out_stride, rows, cols, row0, col0);
 }

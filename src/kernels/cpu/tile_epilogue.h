@@ -2,8 +2,8 @@
 // applied in the order in which they were added.
 //
 // "Column" is the output channel and "row" everything else (a GEMM row, an NHWC pixel). Common sequences have a form of
-// their own that kernels apply in registers (epilogue-inl.h); every other one runs over the finished tile while it is
-// in L1.
+// their own that kernels apply in registers (tile_epilogue-inl.h); every other one runs over the finished tile while it
+// is in L1.
 #pragma once
 
 #include <array>
@@ -13,15 +13,6 @@
 #include "kernels/cpu/simd/activation.h"
 
 namespace wherry::cpu {
-
-struct EpilogueStep {
-  enum class Kind : uint8_t { kFactor, kScale, kBias, kAdd, kActivation };
-  Kind kind = Kind::kBias;
-  Activation activation;        // kActivation
-  float factor = 1.0f;          // kFactor
-  const float* data = nullptr;  // kScale, kBias: one float per column. kAdd: the operand's element (row 0, column 0)
-  int64_t row_stride = 0;       // kAdd: floats from one row to the next
-};
 
 enum class EpilogueForm : uint8_t {
   kNone,  // store the accumulator
@@ -35,19 +26,28 @@ enum class EpilogueForm : uint8_t {
 // A value type without ownership: the operands must outlive the kernel call. Per-column operands are read for exactly
 // the output's columns; nothing is read past an operand's end and no alignment is assumed. The added operand may be the
 // output itself (same address, same stride): every kernel reads an element of it before it stores that element.
-class Epilogue {
+class TileEpilogue {
  public:
-  // Those of the attribute, and a factor.
-  static constexpr int kMaxSteps = ::wherry::Epilogue::kMaxSteps + 1;
+  struct Step {
+    enum class Kind : uint8_t { kFactor, kScale, kBias, kAdd, kActivation };
+    Kind kind = Kind::kBias;
+    Activation activation;        // kActivation
+    float factor = 1.0f;          // kFactor
+    const float* data = nullptr;  // kScale, kBias: one float per column. kAdd: the operand's element (row 0, column 0)
+    int64_t row_stride = 0;       // kAdd: floats from one row to the next
+  };
 
-  Epilogue& Factor(float factor);  // 1 adds no step
-  Epilogue& Scale(const float* per_column);
-  Epilogue& Bias(const float* per_column);
-  Epilogue& Add(const float* operand, int64_t row_stride);
-  Epilogue& Activate(Activation activation);  // kIdentity adds no step
+  // Those of the attribute, and a factor.
+  static constexpr int kMaxSteps = Epilogue::kMaxSteps + 1;
+
+  TileEpilogue& Factor(float factor);  // 1 adds no step
+  TileEpilogue& Scale(const float* per_column);
+  TileEpilogue& Bias(const float* per_column);
+  TileEpilogue& Add(const float* operand, int64_t row_stride);
+  TileEpilogue& Activate(Activation activation);  // kIdentity adds no step
 
   int count() const { return count_; }
-  const EpilogueStep& step(int i) const { return steps_[static_cast<size_t>(i)]; }
+  const Step& step(int i) const { return steps_[static_cast<size_t>(i)]; }
 
   EpilogueForm form() const { return form_; }
   // Operands of the forms other than kNone and kGeneral.
@@ -58,10 +58,10 @@ class Epilogue {
   float hi() const { return hi_; }
 
  private:
-  void Append(const EpilogueStep& step);
+  void Append(const Step& step);
   void Classify();
 
-  std::array<EpilogueStep, kMaxSteps> steps_;
+  std::array<Step, kMaxSteps> steps_;
   int count_ = 0;
   EpilogueForm form_ = EpilogueForm::kNone;
   const float* bias_ = nullptr;
@@ -73,7 +73,7 @@ class Epilogue {
 
 // Applies every step to a rows x cols tile and stores it: out = steps(tile). The tile's element (0, 0) is the output's
 // (row0, col0). `tile` may be `out`, unless an added operand overlaps `out`.
-void ApplyEpilogue(const Epilogue& epilogue, const float* tile, int64_t tile_stride, float* out, int64_t out_stride,
+void ApplyEpilogue(const TileEpilogue& epilogue, const float* tile, int64_t tile_stride, float* out, int64_t out_stride,
                    int64_t rows, int64_t cols, int64_t row0, int64_t col0);
 
 }  // namespace wherry::cpu

@@ -1,15 +1,15 @@
 // Stores a tile of accumulators through an epilogue. Per-instruction-set header: the guard toggles.
-#if defined(WHERRY_KERNELS_CPU_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WHERRY_KERNELS_CPU_EPILOGUE_INL_H_
-#undef WHERRY_KERNELS_CPU_EPILOGUE_INL_H_
+#if defined(WHERRY_KERNELS_CPU_TILE_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WHERRY_KERNELS_CPU_TILE_EPILOGUE_INL_H_
+#undef WHERRY_KERNELS_CPU_TILE_EPILOGUE_INL_H_
 #else
-#define WHERRY_KERNELS_CPU_EPILOGUE_INL_H_
+#define WHERRY_KERNELS_CPU_TILE_EPILOGUE_INL_H_
 #endif
 
 #include <algorithm>
 
-#include "kernels/cpu/epilogue.h"
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/tile_epilogue.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
@@ -47,18 +47,18 @@ struct EpilogueVectors {
     }
   };
 
-  HWY_INLINE void Run(const Epilogue& epilogue, int64_t row, int64_t col) const {
+  HWY_INLINE void Run(const TileEpilogue& epilogue, int64_t row, int64_t col) const {
     for (int i = 0; i < epilogue.count(); ++i) {
-      const EpilogueStep& step = epilogue.step(i);
+      const TileEpilogue::Step& step = epilogue.step(i);
       switch (step.kind) {
-        case EpilogueStep::Kind::kFactor:
+        case TileEpilogue::Step::Kind::kFactor:
           WHERRY_UNROLL
           for (int j = 0; j < V; ++j) v[j] = hn::Mul(v[j], Set(step.factor));
           break;
-        case EpilogueStep::Kind::kScale: WithOperand(step.data + col, Mul()); break;
-        case EpilogueStep::Kind::kBias: WithOperand(step.data + col, Add()); break;
-        case EpilogueStep::Kind::kAdd: WithOperand(step.data + row * step.row_stride + col, Add()); break;
-        case EpilogueStep::Kind::kActivation:
+        case TileEpilogue::Step::Kind::kScale: WithOperand(step.data + col, Mul()); break;
+        case TileEpilogue::Step::Kind::kBias: WithOperand(step.data + col, Add()); break;
+        case TileEpilogue::Step::Kind::kAdd: WithOperand(step.data + row * step.row_stride + col, Add()); break;
+        case TileEpilogue::Step::Kind::kActivation:
           WithActivation(step.activation.kind, Activation{v, step.activation});
           break;
       }
@@ -69,7 +69,7 @@ struct EpilogueVectors {
 // ApplyEpilogue of this instruction set. Each row goes through all steps in registers, four vectors at a time, and is
 // stored only then: an added operand may be the output. Not inlined: it holds every activation.
 template <int V = 4>  // a template, so that one copy of it is linked
-HWY_NOINLINE void ApplyEpilogueSteps(const Epilogue& epilogue, const float* tile, int64_t tile_stride, float* out,
+HWY_NOINLINE void ApplyEpilogueSteps(const TileEpilogue& epilogue, const float* tile, int64_t tile_stride, float* out,
                                      int64_t out_stride, int64_t rows, int64_t cols, int64_t row0, int64_t col0) {
   for (int64_t r = 0; r < rows; ++r) {
     const float* const in = tile + r * tile_stride;
@@ -96,7 +96,7 @@ HWY_NOINLINE void ApplyEpilogueSteps(const Epilogue& epilogue, const float* tile
 template <EpilogueForm kForm>
 class ColumnEpilogue {
  public:
-  HWY_INLINE ColumnEpilogue(const Epilogue& epilogue, int64_t column, int64_t count)
+  HWY_INLINE ColumnEpilogue(const TileEpilogue& epilogue, int64_t column, int64_t count)
       : bias_(kForm == EpilogueForm::kNone ? Zero() : LoadN(epilogue.bias() + column, count)),
         lo_(Set(epilogue.lo())),
         hi_(Set(epilogue.hi())),
@@ -155,7 +155,7 @@ struct StridedRows {
 // A tile of sums in a buffer, and where it goes: columns [col, col + cols) of the rows.
 template <class Rows>
 struct BufferedTile {
-  const Epilogue& epilogue;
+  const TileEpilogue& epilogue;
   const float* tile;
   int64_t tile_stride;
   int height;
@@ -191,7 +191,7 @@ HWY_NOINLINE void StoreBufferedTile(const BufferedTile<Rows>& t) {
 // Stores acc (MR rows of NV vectors) at columns [col, col + cols) of the rows. cols <= NV * kLanes; fewer cost a detour
 // through a buffer, as does EpilogueForm::kGeneral. Inlined so that the accumulators never leave their registers.
 template <int MR, int NV, class Rows>
-HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const Epilogue& epilogue, const Rows& rows, int64_t col,
+HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epilogue, const Rows& rows, int64_t col,
                           int64_t cols) {
   EpilogueForm form = epilogue.form();
   if (HWY_UNLIKELY(cols != NV * kLanes)) form = EpilogueForm::kGeneral;
