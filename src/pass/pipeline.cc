@@ -14,9 +14,13 @@ const std::vector<std::string>& DefaultPipeline() {
       // fuse: larger patterns before the smaller ones they contain.
       "conv_bn_fuse_pass",    // into weights and bias, before the bias becomes an epilogue
       "fc_fuse_pass",         // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
-      "hardswish_fuse_pass",  // before its pieces are taken into an epilogue one by one
-      "epilogue_fuse_pass",   // bias, residual and activation into conv, fc and matmul
-      "fold_constants_pass",  // weights the fusions computed
+      "hardswish_fuse_pass",  // activations before their pieces are taken into an epilogue one by one
+      "silu_fuse_pass",
+      "gelu_fuse_pass",
+      "matmul_scale_fuse_pass",  // numbers that the operands of a product are multiplied by
+      "epilogue_fuse_pass",      // bias, residual and activation into conv, fc and matmul
+      "affine_fold_pass",        // the scales and biases that came together there
+      "fold_constants_pass",     // weights the fusions computed
       "eliminate_dead_pass",
       // place: decide where and how each op runs.
       "infer_shapes_pass",              // fused ops' results

@@ -130,14 +130,15 @@ class EpilogueFusePass : public ProgramPass {
     return fused;
   }
 
-  // add, subtract or multiply of `value` and something that the epilogue can take as an operand.
+  // add, subtract, multiply or divide of `value` and something that the epilogue can take as an operand.
   static std::optional<EpilogueStep> StepWithOperand(SSAGraph* graph, const Node::Stmt& base, const Node* value,
                                                      const Node::Stmt& next, Node** operand) {
     const std::string op = next.op_type();
-    if (op != "add" && op != "multiply" && op != "subtract") return std::nullopt;
+    const bool scales = op == "multiply" || op == "divide";
+    if (op != "add" && op != "subtract" && !scales) return std::nullopt;
     Node* x = next.input("x");
     Node* y = next.input("y");
-    if (x == y || (op == "subtract" && x != value)) return std::nullopt;
+    if (x == y || ((op == "subtract" || op == "divide") && x != value)) return std::nullopt;
     Node* other = x == value ? y : x;
     const MetaTensor& type = value->AsArg().type;
     const MetaTensor& other_type = other->AsArg().type;
@@ -152,11 +153,11 @@ class EpilogueFusePass : public ProgramPass {
     if (!row) return std::nullopt;
     DenseTensor channel(HostAllocator(),
                         TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(row->size())}, DataLayout::kNCHW, 0});
-    std::transform(row->begin(), row->end(), channel.mutable_data<float>(),
-                   [&op](float v) { return op == "subtract" ? -v : v; });
+    std::transform(row->begin(), row->end(), channel.mutable_data<float>(), [&op](float v) {
+      return op == "subtract" ? -v : op == "divide" ? 1.0F / v : v;
+    });
     *operand = graph->NewWeight(other->AsArg().name, std::move(channel));
-    return EpilogueStep{op == "multiply" ? EpilogueStep::Kind::kScale : EpilogueStep::Kind::kBias, ActKind::kIdentity,
-                        0, 0, -1};
+    return EpilogueStep{scales ? EpilogueStep::Kind::kScale : EpilogueStep::Kind::kBias, ActKind::kIdentity, 0, 0, -1};
   }
 
   // The weight as one number per channel of the result (axis 1 of a convolution's, the last of a product's), if
