@@ -100,6 +100,8 @@ class ColumnEpilogue {
       : bias_(kForm == EpilogueForm::kNone ? Zero() : LoadN(epilogue.bias() + column, count)),
         lo_(Set(epilogue.lo())),
         hi_(Set(epilogue.hi())),
+        scale_(kScales ? LoadN(epilogue.last_scale() + column, count) : Zero()),
+        shift_(kScales ? LoadN(epilogue.last_bias() + column, count) : Zero()),
         add_(kForm == EpilogueForm::kBiasAddClip ? epilogue.add() + column : nullptr),
         add_stride_(epilogue.add_stride()),
         count_(count) {}
@@ -109,7 +111,9 @@ class ColumnEpilogue {
     if constexpr (kForm != EpilogueForm::kNone) v = hn::Add(v, bias_);
     if constexpr (kForm == EpilogueForm::kBiasAddClip) v = hn::Add(v, LoadColumns(add_ + row * add_stride_));
     if constexpr (kForm == EpilogueForm::kBiasClip || kForm == EpilogueForm::kBiasAddClip) v = Clip(v, lo_, hi_);
-    if constexpr (kForm == EpilogueForm::kBiasHardSwish) v = HardSwish(v);
+    if constexpr (kForm == EpilogueForm::kBiasHardSwish || kScales) v = HardSwish(v);
+    if constexpr (kScales) v = hn::MulAdd(v, scale_, shift_);
+    if constexpr (kForm == EpilogueForm::kBiasSwish) v = hn::Mul(v, Sigmoid(v));
     if (HWY_LIKELY(count_ == kLanes)) {
       HWY_NAMESPACE::Store(v, out);
     } else {
@@ -118,11 +122,14 @@ class ColumnEpilogue {
   }
 
  private:
+  static constexpr bool kScales = kForm == EpilogueForm::kBiasHardSwishScaleBias;
   HWY_INLINE FloatVec LoadColumns(const float* p) const { return count_ == kLanes ? Load(p) : LoadN(p, count_); }
 
   FloatVec bias_;
   FloatVec lo_;
   FloatVec hi_;
+  FloatVec scale_;
+  FloatVec shift_;
   const float* add_;
   int64_t add_stride_;
   int64_t count_;
@@ -137,6 +144,8 @@ HWY_INLINE void WithEpilogueForm(EpilogueForm form, const Body& body) {
     case EpilogueForm::kBiasClip: return body.template Run<EpilogueForm::kBiasClip>();
     case EpilogueForm::kBiasAddClip: return body.template Run<EpilogueForm::kBiasAddClip>();
     case EpilogueForm::kBiasHardSwish: return body.template Run<EpilogueForm::kBiasHardSwish>();
+    case EpilogueForm::kBiasHardSwishScaleBias: return body.template Run<EpilogueForm::kBiasHardSwishScaleBias>();
+    case EpilogueForm::kBiasSwish: return body.template Run<EpilogueForm::kBiasSwish>();
     case EpilogueForm::kGeneral: return;
   }
 }
@@ -248,6 +257,20 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epi
         for (int r = 0; r < MR; ++r) Store(HardSwish(hn::Add(acc[r][j], bias)), rows.Out(r) + col + j * kLanes);
       }
       return;
+    case EpilogueForm::kBiasHardSwishScaleBias:
+      WHERRY_UNROLL
+      for (int j = 0; j < NV; ++j) {
+        const int64_t c = col + j * kLanes;
+        const FloatVec bias = Load(epilogue.bias() + c);
+        const FloatVec scale = Load(epilogue.last_scale() + c);
+        const FloatVec last = Load(epilogue.last_bias() + c);
+        WHERRY_UNROLL
+        for (int r = 0; r < MR; ++r) {
+          Store(hn::MulAdd(HardSwish(hn::Add(acc[r][j], bias)), scale, last), rows.Out(r) + c);
+        }
+      }
+      return;
+    case EpilogueForm::kBiasSwish:  // once in BufferedTile rather than for every accumulator of every tile
     case EpilogueForm::kGeneral: {
       // Through a buffer even when the columns are whole: the added operand may be the output.
       HWY_ALIGN float tile[MR * NV * kLanes];

@@ -96,14 +96,25 @@ void TileEpilogue::Classify() {
     form_ = has_add ? EpilogueForm::kBiasAddClip : EpilogueForm::kBias;
     return;
   }
-  if (next + 1 != count_ || step(next).kind != Kind::kActivation) return;
+  if (step(next).kind != Kind::kActivation) return;
   const Activation& activation = step(next).activation;
+  const bool hard_swish = activation.kind == ActKind::kHardSwish;
+  if (next + 3 == count_ && hard_swish && !has_add) {
+    if (step(next + 1).kind != Kind::kScale || step(next + 2).kind != Kind::kBias) return;
+    last_scale_ = step(next + 1).data;
+    last_bias_ = step(next + 2).data;
+    form_ = EpilogueForm::kBiasHardSwishScaleBias;
+    return;
+  }
+  if (next + 1 != count_) return;
   if (activation.kind == ActKind::kRelu || activation.kind == ActKind::kClip) {
     lo_ = activation.kind == ActKind::kRelu ? 0.0f : activation.a;
     hi_ = activation.kind == ActKind::kRelu ? kInf : activation.b;
     form_ = has_add ? EpilogueForm::kBiasAddClip : EpilogueForm::kBiasClip;
-  } else if (activation.kind == ActKind::kHardSwish && !has_add) {
+  } else if (hard_swish && !has_add) {
     form_ = EpilogueForm::kBiasHardSwish;
+  } else if (activation.kind == ActKind::kSwish && activation.a == 1.0f && !has_add) {
+    form_ = EpilogueForm::kBiasSwish;
   }
 }
 

@@ -20,6 +20,8 @@ enum class EpilogueForm : uint8_t {
   kBiasClip,     // bias, then clamp; relu is clamp(0, inf)
   kBiasAddClip,  // bias, residual, clamp (-inf, inf if there is no activation)
   kBiasHardSwish,
+  kBiasHardSwishScaleBias,  // with a scale and a bias after it: PP-OCRv4's recogniser
+  kBiasSwish,               // swish(1)
   kGeneral,
 };
 
@@ -56,6 +58,8 @@ class TileEpilogue {
   int64_t add_stride() const { return add_stride_; }
   float lo() const { return lo_; }
   float hi() const { return hi_; }
+  const float* last_scale() const { return last_scale_; }
+  const float* last_bias() const { return last_bias_; }
 
  private:
   void Append(const Step& step);
@@ -69,6 +73,8 @@ class TileEpilogue {
   int64_t add_stride_ = 0;
   float lo_ = 0.0f;
   float hi_ = 0.0f;
+  const float* last_scale_ = nullptr;
+  const float* last_bias_ = nullptr;
 };
 
 // Applies every step to a rows x cols tile and stores it: out = steps(tile). The tile's element (0, 0) is the output's

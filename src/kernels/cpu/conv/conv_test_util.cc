@@ -57,6 +57,8 @@ TileEpilogue MakeEpilogue(const ConvProblem& p, TestEpilogue which) {
     case TestEpilogue::kBiasAddRelu:
       return e.Bias(p.bias.data()).Add(p.residual.data(), stride).Activate({ActKind::kRelu, 0, 0});
     case TestEpilogue::kBiasHardSwish: return e.Bias(p.bias.data()).Activate({ActKind::kHardSwish, 0, 0});
+    case TestEpilogue::kBiasHardSwishScaleBias:
+      return e.Bias(p.bias.data()).Activate({ActKind::kHardSwish, 0, 0}).Scale(p.bias.data()).Bias(p.bias.data());
     case TestEpilogue::kBiasSwish: return e.Bias(p.bias.data()).Activate({ActKind::kSwish, 1, 0});
     case TestEpilogue::kScaleBiasAdd: return e.Scale(p.bias.data()).Bias(p.bias.data()).Add(p.residual.data(), stride);
   }
@@ -99,6 +101,10 @@ std::vector<double> ReferenceConv(const ConvProblem& p, TestEpilogue which) {
             case TestEpilogue::kBiasHardSwish:
               sum += bias;
               sum *= std::clamp(sum / 6 + 0.5, 0.0, 1.0);
+              break;
+            case TestEpilogue::kBiasHardSwishScaleBias:
+              sum += bias;
+              sum = sum * std::clamp(sum / 6 + 0.5, 0.0, 1.0) * bias + bias;
               break;
             case TestEpilogue::kBiasSwish:
               sum += bias;

@@ -35,11 +35,21 @@ struct ConvCase {
 ConvShape MakeConvShape(int64_t batch, int64_t height, int64_t width, const ConvWeightShape& weight, int64_t stride = 1,
                         int64_t pad = 0, int64_t dilation = 1);
 
-// Which epilogue a test runs: one of every form, and two general ones.
-enum class TestEpilogue { kNone, kBias, kBiasRelu, kBiasAddRelu, kBiasHardSwish, kBiasSwish, kScaleBiasAdd };
+// Which epilogue a test runs: one of every form, and a general one.
+enum class TestEpilogue {
+  kNone,
+  kBias,
+  kBiasRelu,
+  kBiasAddRelu,
+  kBiasHardSwish,
+  kBiasHardSwishScaleBias,
+  kBiasSwish,
+  kScaleBiasAdd
+};
 inline constexpr TestEpilogue kAllTestEpilogues[] = {
-    TestEpilogue::kNone,          TestEpilogue::kBias,      TestEpilogue::kBiasRelu,    TestEpilogue::kBiasAddRelu,
-    TestEpilogue::kBiasHardSwish, TestEpilogue::kBiasSwish, TestEpilogue::kScaleBiasAdd};
+    TestEpilogue::kNone,        TestEpilogue::kBias,          TestEpilogue::kBiasRelu,
+    TestEpilogue::kBiasAddRelu, TestEpilogue::kBiasHardSwish, TestEpilogue::kBiasHardSwishScaleBias,
+    TestEpilogue::kBiasSwish,   TestEpilogue::kScaleBiasAdd};
 
 TileEpilogue MakeEpilogue(const ConvProblem& problem, TestEpilogue which);
 

@@ -37,7 +37,8 @@ class DepthwiseBand {
         channels_(channels) {
     const EpilogueForm form = epilogue.form();
     const bool clamp = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
-    job_.hard_swish = form == EpilogueForm::kBiasHardSwish;
+    scales_ = form == EpilogueForm::kBiasHardSwishScaleBias;
+    job_.hard_swish = form == EpilogueForm::kBiasHardSwish || scales_;
     has_bias_ = clamp || job_.hard_swish;
     direct_ = has_bias_ || form == EpilogueForm::kNone;
     job_.lo = clamp ? epilogue.lo() : -kInfinity;
@@ -97,6 +98,8 @@ class DepthwiseBand {
       job_.in = in + channel;
       job_.weight = packed_ + channel * job_.taps();
       job_.bias = has_bias_ ? epilogue_.bias() + channel : nullptr;
+      job_.last_scale = scales_ ? epilogue_.last_scale() + channel : nullptr;
+      job_.last_bias = scales_ ? epilogue_.last_bias() + channel : nullptr;
       job_.channels = std::min(step, channels_.count - c);
       if (direct_) {
         job_.out = out_ + first_pixel * shape_.out_pixel_stride + channel;
@@ -134,6 +137,7 @@ class DepthwiseBand {
   float* out_;
   const ChannelRange channels_;
   bool has_bias_;
+  bool scales_;
   bool direct_;
   int64_t span_columns_;  // input columns that a tile reads
   DepthwiseJob job_{};

@@ -37,8 +37,10 @@ struct DepthwiseJob {
   const float* bias;    // nullptr: none
   float lo;
   float hi;
-  bool hard_swish;  // applied before the clamp; the activation of MobileNetV3
-  float* out;       // row 0, column 0
+  bool hard_swish;          // applied before the clamp; the activation of MobileNetV3
+  const float* last_scale;  // after hard_swish; nullptr: neither scale nor bias
+  const float* last_bias;
+  float* out;  // row 0, column 0
   int64_t out_row;
   int64_t out_pixel;
   int64_t store_begin;  // output columns to store
@@ -141,6 +143,15 @@ HWY_INLINE void DepthwiseVector(const DepthwiseJob& job, int64_t c) {
       WHERRY_UNROLL
       for (int x = 0; x < kColumns; ++x) acc[r][x] = HardSwish(acc[r][x]);
     }
+    if (job.last_scale != nullptr) {
+      const FloatVec scale = LoadChannels<kPart>(job.last_scale + c, count);
+      const FloatVec last = LoadChannels<kPart>(job.last_bias + c, count);
+      WHERRY_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        WHERRY_UNROLL
+        for (int x = 0; x < kColumns; ++x) acc[r][x] = MulAdd(acc[r][x], scale, last);
+      }
+    }
   }
   const FloatVec lo = Set(job.lo);
   const FloatVec hi = Set(job.hi);
@@ -192,6 +203,12 @@ HWY_INLINE void DepthwiseAnyVector(const DepthwiseJob& job, int64_t c) {
   if (HWY_UNLIKELY(job.hard_swish)) {
     WHERRY_UNROLL
     for (int x = 0; x < kColumns; ++x) acc[x] = HardSwish(acc[x]);
+    if (job.last_scale != nullptr) {
+      const FloatVec scale = LoadChannels<kPart>(job.last_scale + c, count);
+      const FloatVec last = LoadChannels<kPart>(job.last_bias + c, count);
+      WHERRY_UNROLL
+      for (int x = 0; x < kColumns; ++x) acc[x] = MulAdd(acc[x], scale, last);
+    }
   }
   const FloatVec lo = Set(job.lo);
   const FloatVec hi = Set(job.hi);

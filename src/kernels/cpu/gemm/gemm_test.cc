@@ -141,7 +141,7 @@ TEST(Gemm, Epilogues) {
   const std::vector<double> product = Reference({a.data(), k, 1}, {b.data(), n, 1}, m, n, k);
   const Activation relu{ActKind::kRelu};
   const Activation clip{ActKind::kClip, -0.4f, 0.6f};
-  std::vector<TileEpilogue> epilogues(12);
+  std::vector<TileEpilogue> epilogues(15);
   epilogues[1].Bias(bias.data());
   epilogues[2].Bias(bias.data()).Activate(relu);
   epilogues[3].Bias(bias.data()).Activate(clip);
@@ -153,6 +153,9 @@ TEST(Gemm, Epilogues) {
   epilogues[9].Bias(bias.data()).Activate(relu).Add(residual.data(), n + 5);
   epilogues[10].Add(residual.data(), n + 5);
   epilogues[11].Factor(-1.5f).Bias(bias.data());
+  epilogues[12].Bias(bias.data()).Activate({ActKind::kHardSwish}).Scale(scale.data()).Bias(bias.data());
+  epilogues[13].Bias(bias.data()).Activate({ActKind::kSwish, 1});
+  epilogues[14].Bias(bias.data()).Activate({ActKind::kSwish, 0.5f}).Scale(scale.data()).Bias(bias.data());
   ThreadPool two(2);
   ForEachIsa([&] {
     for (size_t e = 0; e < epilogues.size(); ++e) {
@@ -174,6 +177,7 @@ TEST(Gemm, Epilogues) {
                   case ActKind::kRelu: want = std::fmax(0.0, want); break;
                   case ActKind::kClip: want = std::fmin(0.6f, std::fmax(-0.4f, want)); break;
                   case ActKind::kHardSwish: want *= std::fmin(1.0, std::fmax(0.0, want / 6 + 0.5)); break;
+                  case ActKind::kSwish: want /= 1.0 + std::exp(-want * step.activation.a); break;
                   case ActKind::kTanh: want = std::tanh(want); break;
                   case ActKind::kGelu: want *= 0.5 * (1.0 + std::erf(want / std::sqrt(2.0))); break;
                   default: FAIL() << "not covered";
