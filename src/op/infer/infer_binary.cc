@@ -71,6 +71,19 @@ MetaTensor Compare(const MetaTensor& x, const MetaTensor& y, Predicate holds) {
   return out;
 }
 
+template <typename Combine>
+MetaTensor Logical(const MetaTensor& x, const MetaTensor& y, Combine combine) {
+  MetaTensor out = Broadcast(x, y, DataType::kBool);
+  CombineValues(
+      x, y,
+      [combine](const Dim& a, const Dim& b) -> std::optional<Dim> {
+        if (!a.known() || !b.known()) return std::nullopt;
+        return Dim(combine(a.value() != 0, b.value() != 0) ? 1 : 0);
+      },
+      &out);
+  return out;
+}
+
 }  // namespace
 
 MetaTensor BinaryInferMeta(const MetaTensor& x, const MetaTensor& y) {
@@ -113,8 +126,6 @@ MetaTensor MinimumInferMeta(const MetaTensor& x, const MetaTensor& y) {
   return Arithmetic(x, y, [](const Dim& a, const Dim& b) { return std::optional<Dim>(Min(a, b)); });
 }
 
-MetaTensor CompareInferMeta(const MetaTensor& x, const MetaTensor& y) { return Broadcast(x, y, DataType::kBool); }
-
 MetaTensor EqualInferMeta(const MetaTensor& x, const MetaTensor& y) {
   return Compare(x, y, [](int order) { return order == 0; });
 }
@@ -137,6 +148,18 @@ MetaTensor GreaterThanInferMeta(const MetaTensor& x, const MetaTensor& y) {
 
 MetaTensor GreaterEqualInferMeta(const MetaTensor& x, const MetaTensor& y) {
   return Compare(x, y, [](int order) { return order >= 0; });
+}
+
+MetaTensor LogicalAndInferMeta(const MetaTensor& x, const MetaTensor& y) {
+  return Logical(x, y, [](bool a, bool b) { return a && b; });
+}
+
+MetaTensor LogicalOrInferMeta(const MetaTensor& x, const MetaTensor& y) {
+  return Logical(x, y, [](bool a, bool b) { return a || b; });
+}
+
+MetaTensor LogicalXorInferMeta(const MetaTensor& x, const MetaTensor& y) {
+  return Logical(x, y, [](bool a, bool b) { return a != b; });
 }
 
 MetaTensor WhereInferMeta(const MetaTensor& condition, const MetaTensor& x, const MetaTensor& y) {

@@ -30,6 +30,7 @@ namespace wherry {
 // One tensor in, one of the same shape out: of the same type, or bool.
 MetaTensor UnaryInferMeta(const MetaTensor& x);
 MetaTensor PredicateInferMeta(const MetaTensor& x);
+MetaTensor LogicalNotInferMeta(const MetaTensor& x);
 MetaTensor AssignInferMeta(const MetaTensor& x);
 MetaTensor ScaleInferMeta(const MetaTensor& x, const SymScalar& scale, const SymScalar& bias, bool bias_after_scale);
 MetaTensor CastInferMeta(const MetaTensor& x, DataType dtype);
@@ -47,13 +48,15 @@ MetaTensor RemainderInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor MaximumInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor MinimumInferMeta(const MetaTensor& x, const MetaTensor& y);
 // Broadcasting, bool result.
-MetaTensor CompareInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor EqualInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor NotEqualInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor LessThanInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor LessEqualInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor GreaterThanInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor GreaterEqualInferMeta(const MetaTensor& x, const MetaTensor& y);
+MetaTensor LogicalAndInferMeta(const MetaTensor& x, const MetaTensor& y);
+MetaTensor LogicalOrInferMeta(const MetaTensor& x, const MetaTensor& y);
+MetaTensor LogicalXorInferMeta(const MetaTensor& x, const MetaTensor& y);
 MetaTensor WhereInferMeta(const MetaTensor& condition, const MetaTensor& x, const MetaTensor& y);
 MetaTensor FusedElementwiseInferMeta(const std::vector<const MetaTensor*>& inputs, const ElementwiseProgram& program);
 
@@ -85,6 +88,15 @@ MetaTensor LayerNormInferMeta(const MetaTensor& x, const MetaTensor* scale, cons
 MetaTensor GroupNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon,
                               int groups);
 MetaTensor InstanceNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon);
+
+// Recurrent layers: y, last_h, last_c.
+std::vector<MetaTensor> RnnInferMeta(const MetaTensor& x, const MetaTensor& w, const MetaTensor& r,
+                                     const MetaTensor* bias, const MetaTensor* sequence_lens,
+                                     const MetaTensor* initial_h, const MetaTensor* initial_c,
+                                     const MetaTensor* peephole, const std::string& cell, const std::string& direction,
+                                     const std::vector<std::string>& activations, const std::vector<double>& alphas,
+                                     const std::vector<double>& betas, float clip, bool linear_before_reset,
+                                     bool input_forget);
 
 // Reductions. Sum and Prod give i64 for bool.
 MetaTensor ReduceInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keepdim);

@@ -149,6 +149,47 @@ TEST_F(SymbolicInfer, Arange) {
   EXPECT_EQ(known.DebugString(), "i64[3] = [3, 2, 1]");
 }
 
+TEST_F(SymbolicInfer, RecurrentLayers) {
+  const MetaTensor x(D::kFloat, {s_, n_, Dim(5)});
+  const MetaTensor w(D::kFloat, {Dim(2), Dim(16), Dim(5)});
+  const MetaTensor r(D::kFloat, {Dim(2), Dim(16), Dim(4)});
+  const auto infer = [&](const MetaTensor* initial_h, const MetaTensor* initial_c, const std::string& cell,
+                         const std::string& direction) {
+    return RnnInferMeta(x, w, r, nullptr, nullptr, initial_h, initial_c, nullptr, cell, direction, {}, {}, {}, 0.0F,
+                        false, false);
+  };
+  const auto results = infer(nullptr, nullptr, "lstm", "bidirectional");
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_EQ(results[0].DebugString(), "f32[S,2,N,4]");
+  EXPECT_EQ(results[1].DebugString(), "f32[2,N,4]");
+  EXPECT_EQ(results[2].DebugString(), "f32[2,N,4]");
+  // The batch is known from the state.
+  const MetaTensor h(D::kFloat, {Dim(2), Dim(3), Dim(4)});
+  EXPECT_EQ(infer(&h, nullptr, "lstm", "bidirectional")[0].DebugString(), "f32[S,2,3,4]");
+  EXPECT_NE(MessageOf([&] { infer(nullptr, nullptr, "lstm", "forward"); }).find("w is f32[2,16,5], expected [1,16,5]"),
+            std::string::npos);
+  EXPECT_NE(MessageOf([&] { infer(nullptr, nullptr, "gru", "bidirectional"); }).find("expected [2,12,5]"),
+            std::string::npos);
+  EXPECT_NE(MessageOf([&] { infer(nullptr, &h, "rnn", "forward"); }).find("are for cell lstm"), std::string::npos);
+  EXPECT_NE(MessageOf([&] { infer(nullptr, nullptr, "lstm", "both"); }).find("direction is 'both'"), std::string::npos);
+  const std::vector<std::string> acts = {"sigmoid", "swish"};
+  EXPECT_NE(MessageOf([&] {
+              RnnInferMeta(x, w, r, nullptr, nullptr, nullptr, nullptr, nullptr, "gru", "forward", acts, {}, {}, 0.0F,
+                           false, false);
+            }).find("activation 'swish', expected one of sigmoid, tanh"),
+            std::string::npos);
+}
+
+TEST_F(SymbolicInfer, LogicOnKnownValues) {
+  MetaTensor yes = Values(D::kBool, {1, 0});
+  MetaTensor no = Values(D::kBool, {0});
+  EXPECT_EQ(LogicalNotInferMeta(yes).DebugString(), "bool[2] = [0, 1]");
+  EXPECT_EQ(LogicalAndInferMeta(yes, no).DebugString(), "bool[2] = [0, 0]");
+  EXPECT_EQ(LogicalOrInferMeta(yes, no).DebugString(), "bool[2] = [1, 0]");
+  EXPECT_EQ(LogicalXorInferMeta(yes, yes).DebugString(), "bool[2] = [0, 0]");
+  EXPECT_FALSE(LogicalNotInferMeta(Values(D::kInt64, {n_})).values.has_value());
+}
+
 TEST(Infer, TypesArePromoted) {
   const MetaTensor f(D::kFloat, {Dim(2)});
   const MetaTensor h(D::kFP16, {Dim(2)});

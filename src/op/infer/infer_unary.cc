@@ -35,6 +35,18 @@ MetaTensor UnaryInferMeta(const MetaTensor& x) { return LikeShape(x, x.dtype); }
 
 MetaTensor PredicateInferMeta(const MetaTensor& x) { return LikeShape(x, DataType::kBool); }
 
+MetaTensor LogicalNotInferMeta(const MetaTensor& x) {
+  MetaTensor out = LikeShape(x, DataType::kBool);
+  if (!x.values) return out;
+  std::vector<Dim> values;
+  for (const Dim& value : *x.values) {
+    if (!value.known()) return out;
+    values.emplace_back(value.value() == 0 ? 1 : 0);
+  }
+  SetValues(&out, std::move(values));
+  return out;
+}
+
 MetaTensor AssignInferMeta(const MetaTensor& x) {
   MetaTensor out = LikeShape(x, x.dtype);
   out.values = x.values;
