@@ -61,6 +61,7 @@ class BlockCompiler {
     if (fresh) {
       wherry::Slot slot;
       slot.name = name;
+      slot.dtype = TypeOf(name)->dtype;
       const auto weight = program_.weights.find(name);
       if (weight != program_.weights.end()) slot.weight = &weight->second;
       compiled_.slots.push_back(std::move(slot));

@@ -35,8 +35,9 @@ struct Instruction {
 
 struct Slot {
   std::string name;
-  const DenseTensor* weight = nullptr;  // into the program's weight table
-  int alias = -1;                       // slot whose memory it shares when the sizes agree
+  DataType dtype = DataType::kUndefined;  // where it is known without shapes
+  const DenseTensor* weight = nullptr;    // into the program's weight table
+  int alias = -1;                         // slot whose memory it shares when the sizes agree
 };
 
 struct CompiledBlock {

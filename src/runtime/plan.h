@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,19 +24,43 @@ enum class Residence : uint8_t {
   kRunTime,  // allocated when its op runs: its shape is not known before, or it is a copy between devices
 };
 
+// What a plan is made for: an input's type, and its values where every run with this plan has the same ones (a child
+// block's input that follows from shapes).
+struct PlanInput {
+  TensorMeta meta;
+  std::optional<std::vector<Dim>> values;
+  friend bool operator==(const PlanInput& a, const PlanInput& b) { return a.meta == b.meta && a.values == b.values; }
+};
+
+// By the slot of a block: the plan's slot that holds the value.
+using SlotMap = std::vector<int>;
+
 struct PlannedCall {
+  const Instruction* instruction = nullptr;
+  const SlotMap* slots = nullptr;  // of the block that the instruction stands in
   const Kernel* kernel = nullptr;
   KernelContext context;
   bool refresh = false;      // has attributes that are read from tensors
   bool at_run_time = false;  // inferred and selected when it runs (or control flow)
   bool nothing = false;      // no result has an element: the kernel is neither planned nor run
-  explicit PlannedCall(DeviceContext* device) : context(device) {}
+  // Control flow: what its blocks' plans are looked up by. Values are set for good, types where they are known only
+  // then, before each run.
+  std::vector<PlanInput> block_inputs;
+
+  PlannedCall(const Instruction* what, const SlotMap* map, DeviceContext* device)
+      : instruction(what), slots(map), context(device) {}
+  size_t Slot(int slot) const { return static_cast<size_t>((*slots)[static_cast<size_t>(slot)]); }
 };
 
-// Used by one session, one thread at a time. Tensors keep their address: kernel contexts point to them.
+// Used by one session, one thread at a time. Tensors keep their address: kernel contexts point to them. Blocks of an
+// `if` whose condition is known are part of the plan: their values have slots of it, their instructions are calls of
+// it. So it has more slots than its block, and `maps` says which is which.
 struct ShapePlan {
-  std::vector<TensorMeta> input_metas;  // what it was made for
-  std::vector<DenseTensor> tensors;     // by slot
+  std::vector<PlanInput> inputs;  // what it was made for
+  std::vector<int> input_slots;
+  std::vector<int> output_slots;
+  std::vector<std::unique_ptr<const SlotMap>> maps;  // the plan's own block comes first
+  std::vector<DenseTensor> tensors;                  // by slot
   std::vector<Residence> residence;
   std::vector<Target> targets;       // whose memory the value lies in
   std::vector<size_t> arena_offset;  // kArena
@@ -43,15 +68,13 @@ struct ShapePlan {
   size_t arena_bytes = 0;
   size_t own_bytes = 0;  // of kOwn
   size_t scratch_bytes = 0;
-  std::vector<PlannedCall> calls;  // one per instruction
-  bool has_run_time_values = false;
+  std::vector<PlannedCall> calls;
 };
 
-// Infers, plans and packs. Errors name the op. `inputs` have one entry per input of the block; their small integer
-// values are not looked at, since a plan is kept for other values of the same shape. Error(kResourceExhausted) when the
-// activations need more than `memory_limit` (0: none) or than can be allocated.
+// Infers, plans and packs. Errors name the op. `inputs` have one entry per input of the block.
+// Error(kResourceExhausted) when the activations need more than `memory_limit` (0: none) or than can be allocated.
 std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block,
-                                    std::span<const TensorMeta> inputs, DeviceSet* devices, size_t memory_limit);
+                                    std::span<const PlanInput> inputs, DeviceSet* devices, size_t memory_limit);
 // Throws Error(kResourceExhausted) when `wanted` bytes are more than `memory_limit` (0: none).
 void CheckMemoryLimit(size_t wanted, size_t memory_limit);
 

@@ -5,14 +5,9 @@
 
 #include "base/check.h"
 #include "kernel/invoke.h"
+#include "runtime/block_state.h"
 
 namespace wherry {
-
-struct Session::BlockState {
-  std::list<std::unique_ptr<ShapePlan>> plans;  // used most lately first
-  std::shared_ptr<Buffer> arena;
-  ShapePlan* bound = nullptr;  // whose tensors point into the arena
-};
 
 namespace {
 
@@ -22,25 +17,13 @@ double Now() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::vector<TensorMeta> MetasOf(const ShapePlan& plan, const std::vector<std::vector<int>>& groups) {
+std::vector<TensorMeta> MetasOf(const ShapePlan& plan, const PlannedCall& call,
+                                const std::vector<std::vector<int>>& groups) {
   std::vector<TensorMeta> metas;
   for (const std::vector<int>& slots : groups) {
-    for (int slot : slots) metas.push_back(plan.tensors[Index(slot)].meta());
+    for (int slot : slots) metas.push_back(plan.tensors[call.Slot(slot)].meta());
   }
   return metas;
-}
-
-// The slot that owns the memory of a slot.
-size_t RootOf(const ShapePlan& plan, int slot) {
-  return plan.residence[Index(slot)] == Residence::kAlias ? Index(plan.alias_root[Index(slot)]) : Index(slot);
-}
-
-// Lets go of memory that belongs to an output, in every slot that shares it.
-void ReleaseShared(ShapePlan* plan, size_t root) {
-  if (plan->residence[root] != Residence::kOwn && plan->residence[root] != Residence::kRunTime) return;
-  for (size_t i = 0; i < plan->tensors.size(); ++i) {
-    if (RootOf(*plan, static_cast<int>(i)) == root) plan->tensors[i].set_buffer(nullptr);
-  }
 }
 
 std::vector<std::vector<int>> ArgSlots(const Instruction& instruction) {
@@ -83,9 +66,9 @@ void Session::CheckInputs(const std::vector<const DenseTensor*>& inputs) const {
   }
 }
 
-ShapePlan* Session::FindPlan(BlockState* state, const CompiledBlock& block, std::span<const TensorMeta> inputs) {
+ShapePlan* Session::FindPlan(BlockState* state, const CompiledBlock& block, std::span<const PlanInput> inputs) {
   const auto same = [inputs](const std::unique_ptr<ShapePlan>& plan) {
-    return std::equal(inputs.begin(), inputs.end(), plan->input_metas.begin(), plan->input_metas.end());
+    return std::equal(inputs.begin(), inputs.end(), plan->inputs.begin(), plan->inputs.end());
   };
   const auto it = std::find_if(state->plans.begin(), state->plans.end(), same);
   if (it != state->plans.end()) {
@@ -136,47 +119,65 @@ void Session::BindMemory(BlockState* state, ShapePlan* plan) {
 
 void Session::Prepare(const std::vector<TensorMeta>& inputs) {
   BlockState* state = StateOf(0);
-  BindMemory(state, FindPlan(state, executable_->main(), inputs));
+  plan_inputs_.clear();
+  for (const TensorMeta& input : inputs) plan_inputs_.push_back({input, std::nullopt});
+  BindMemory(state, FindPlan(state, executable_->main(), plan_inputs_));
 }
 
 // An output's memory is the caller's tensor where only the caller's slot holds it: it is lent to the plan for the run.
-void Session::LendOutputs(const CompiledBlock& block, ShapePlan* plan,
-                          const std::vector<std::shared_ptr<DenseTensor>>& outputs) {
-  for (size_t i = 0; i < block.outputs.size(); ++i) {
-    DenseTensor& tensor = plan->tensors[RootOf(*plan, block.outputs[i])];
-    if (plan->residence[RootOf(*plan, block.outputs[i])] != Residence::kOwn || tensor.has_data()) continue;
+// What is allocated when its op runs is lent it as well: control flow gives its results there if they fit.
+void Session::LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const size_t root = RootOf(*plan, plan->output_slots[i]);
+    const Residence residence = plan->residence[root];
+    DenseTensor& tensor = plan->tensors[root];
+    if ((residence != Residence::kOwn && residence != Residence::kRunTime) || tensor.has_data()) continue;
     const std::shared_ptr<DenseTensor>& output = outputs[i];
-    if (output != nullptr && output.use_count() == 1 && output->has_data() && IsHostMemory(output->target()) &&
-        output->buffer().use_count() == 1 && output->offset() == 0 && output->buffer()->size() >= tensor.nbytes()) {
+    if (output == nullptr || output.use_count() != 1 || !output->has_data() || !IsHostMemory(output->target()) ||
+        output->buffer().use_count() != 1 || output->offset() != 0) {
+      continue;
+    }
+    if (residence == Residence::kRunTime) {
+      tensor.set_buffer(output->buffer());
+      output->set_buffer(nullptr);  // so that its only owner is the plan
+    } else if (output->buffer()->size() >= tensor.nbytes()) {
       tensor.set_buffer(output->buffer());
     }
   }
 }
 
-void Session::CollectOutputs(const CompiledBlock& block, ShapePlan* plan,
-                             std::vector<std::shared_ptr<DenseTensor>>* outputs) {
-  for (size_t i = 0; i < block.outputs.size(); ++i) {
-    const size_t root = RootOf(*plan, block.outputs[i]);
-    const DenseTensor& value = plan->tensors[Index(block.outputs[i])];
+void Session::CopyToHost(const DenseTensor& from, DenseTensor* to) {
+  CopyHostTensor(IsHostMemory(from.target())
+                     ? from
+                     : TransformTensor(from, DataType::kUndefined, DataLayout::kNCHW, &devices_.cpu()),
+                 to);
+}
+
+void Session::CopyValue(const DenseTensor& from, DenseTensor* to) {
+  TensorMeta meta = from.meta();
+  meta.layout = DataLayout::kNCHW;
+  meta.pixel_stride = 0;
+  to->Allocate(HostAllocator(), meta);
+  CopyToHost(from, to);
+}
+
+void Session::CollectOutputs(ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs) {
+  const std::vector<int>& slots = plan->output_slots;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const size_t root = RootOf(*plan, slots[i]);
+    const DenseTensor& value = plan->tensors[Index(slots[i])];
     std::shared_ptr<DenseTensor>& output = (*outputs)[i];
     if (output == nullptr || output.use_count() > 1) output = std::make_shared<DenseTensor>();
-    const bool given_before = std::any_of(block.outputs.begin(), block.outputs.begin() + static_cast<int64_t>(i),
+    const bool given_before = std::any_of(slots.begin(), slots.begin() + static_cast<int64_t>(i),
                                           [&](int other) { return RootOf(*plan, other) == root; });
     const bool own = plan->residence[root] == Residence::kOwn || plan->residence[root] == Residence::kRunTime;
     const bool plain = value.layout() == DataLayout::kNCHW || value.shape().rank() < 3;
     if (own && plain && !given_before && IsHostMemory(value.target())) {
       *output = value;
-      continue;
+    } else {
+      // An input, a weight, a value given twice, or one on a device or in another layout.
+      CopyValue(value, output.get());
     }
-    // An input, a weight, a value given twice, or one on a device or in another layout.
-    TensorMeta meta = value.meta();
-    meta.layout = DataLayout::kNCHW;
-    meta.pixel_stride = 0;
-    const DenseTensor host = IsHostMemory(value.target())
-                                 ? value
-                                 : TransformTensor(value, DataType::kUndefined, DataLayout::kNCHW, &devices_.cpu());
-    output->Allocate(HostAllocator(), meta);
-    CopyHostTensor(host, output.get());
   }
 }
 
@@ -195,27 +196,26 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
   CheckInputs(inputs);
   cancelled_.store(false, std::memory_order_relaxed);
   steps_.clear();
-  const CompiledBlock& block = executable_->main();
-  input_metas_.clear();
-  for (const DenseTensor* input : inputs) input_metas_.push_back(input->meta());
+  plan_inputs_.resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) plan_inputs_[i].meta = inputs[i]->meta();
   BlockState* state = StateOf(0);
-  ShapePlan* plan = FindPlan(state, block, input_metas_);
-  outputs->resize(block.outputs.size());
+  ShapePlan* plan = FindPlan(state, executable_->main(), plan_inputs_);
+  outputs->resize(plan->output_slots.size());
   // Inputs are the caller's again in the end, and so are the outputs: also after an error, or the next run would write
   // to memory that the caller has.
   const auto give_back = [&] {
-    for (int slot : block.inputs) plan->tensors[Index(slot)].set_buffer(nullptr);
-    for (int slot : block.outputs) ReleaseShared(plan, RootOf(*plan, slot));
+    for (int slot : plan->input_slots) plan->tensors[Index(slot)].set_buffer(nullptr);
+    for (int slot : plan->output_slots) ReleaseShared(plan, RootOf(*plan, slot));
   };
   try {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      plan->tensors[Index(block.inputs[i])].set_buffer(inputs[i]->buffer(), inputs[i]->offset());
+      plan->tensors[Index(plan->input_slots[i])].set_buffer(inputs[i]->buffer(), inputs[i]->offset());
     }
-    LendOutputs(block, plan, *outputs);
+    LendOutputs(plan, *outputs);
     BindMemory(state, plan);
-    RunBlock(block, plan);
+    RunCalls(plan);
     last_plan_ = plan;
-    CollectOutputs(block, plan, outputs);
+    CollectOutputs(plan, outputs);
   } catch (...) {
     last_plan_ = nullptr;
     give_back();
@@ -224,88 +224,49 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
   give_back();
 }
 
-void Session::RunBlock(const CompiledBlock& block, ShapePlan* plan) {
+void Session::RunCalls(ShapePlan* plan) {
   const double start = profiling_ ? Now() : 0;
-  for (size_t i = 0; i < block.instructions.size(); ++i) {
+  for (PlannedCall& call : plan->calls) {
     WHERRY_ENFORCE(!cancelled_.load(std::memory_order_relaxed), kCancelled, "the run was cancelled");
-    PlannedCall& call = plan->calls[i];
     const double begin = profiling_ ? Now() : 0;
     try {
       if (call.at_run_time) {
-        RunAtRunTime(block.instructions[i], plan);
+        RunAtRunTime(&call, plan);
       } else if (!call.nothing) {
         if (call.refresh) call.context.RefreshTensorAttributes();
         (*call.kernel)(&call.context);
       }
     } catch (Error& error) {
-      const Instruction& instruction = block.instructions[i];
-      error.AddContext(StrCat("running op ", instruction.schema->name, " '", instruction.name(), "'"));
+      error.AddContext(StrCat("running op ", call.instruction->schema->name, " '", call.instruction->name(), "'"));
       throw;
     }
     if (profiling_) {
-      const Instruction& instruction = block.instructions[i];
       if (call.kernel != nullptr && !IsHostMemory(call.kernel->key.target()))
         devices_.Get(call.kernel->key.target()).Synchronize();
-      steps_.push_back(StepRecord{&instruction, call.kernel, MetasOf(*plan, ArgSlots(instruction)),
-                                  MetasOf(*plan, instruction.outputs), begin - start, Now() - begin});
+      steps_.push_back(StepRecord{call.instruction, call.kernel, MetasOf(*plan, call, ArgSlots(*call.instruction)),
+                                  MetasOf(*plan, call, call.instruction->outputs), begin - start, Now() - begin});
     }
   }
 }
 
-void Session::RunIf(const Instruction& instruction, ShapePlan* plan) {
-  const DenseTensor& condition = plan->tensors[Index(instruction.args[0].slots.at(0))];
-  WHERRY_ENFORCE(condition.numel() == 1 && condition.dtype() == DataType::kBool, kInvalidArgument, "the condition is ",
-                 condition.meta().DebugString(), ", expected one bool");
-  const int index = instruction.blocks.at(condition.data<bool>()[0] ? 0 : 1);
-  const CompiledBlock& branch = executable_->block(index);
-  const std::vector<int>& captures = instruction.args[1].slots;
-  std::vector<TensorMeta> metas;
-  for (int slot : captures) metas.push_back(plan->tensors[Index(slot)].meta());
-  BlockState* state = StateOf(index);
-  ShapePlan* inner = FindPlan(state, branch, metas);
-  for (size_t i = 0; i < captures.size(); ++i) {
-    const DenseTensor& capture = plan->tensors[Index(captures[i])];
-    inner->tensors[Index(branch.inputs[i])].set_buffer(capture.buffer(), capture.offset());
-  }
-  BindMemory(state, inner);
-  RunBlock(branch, inner);
-  const std::vector<int>& results = instruction.outputs.at(0);
-  for (size_t i = 0; i < results.size(); ++i) {
-    const DenseTensor& value = inner->tensors[Index(branch.outputs[i])];
-    DenseTensor& result = plan->tensors[Index(results[i])];
-    if (inner->residence[Index(branch.outputs[i])] == Residence::kInput) {
-      // A capture lives in this block's arena, and perhaps not as long as the result.
-      result = DenseTensor();
-      result.Allocate(HostAllocator(), value.meta());
-      CopyHostTensor(value, &result);
-    } else {
-      result = value;
-    }
-  }
-  // The results are this block's now: the branch's next run must not write over them.
-  for (int slot : branch.outputs) ReleaseShared(inner, RootOf(*inner, slot));
-}
-
-void Session::RunAtRunTime(const Instruction& instruction, ShapePlan* plan) {
-  if (instruction.schema->Has(kTraitControlFlow)) {
-    RunIf(instruction, plan);
-    return;
-  }
+void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
+  const Instruction& instruction = *call->instruction;
+  if (instruction.schema->Has(kTraitControlFlow)) return RunIf(call, plan);
   std::vector<CallArg> args(instruction.args.size());
   for (size_t i = 0; i < args.size(); ++i) {
-    for (int slot : instruction.args[i].slots) args[i].tensors.push_back(&plan->tensors[Index(slot)]);
+    for (int slot : instruction.args[i].slots) args[i].tensors.push_back(&plan->tensors[call->Slot(slot)]);
     if (args[i].tensors.empty() && instruction.args[i].attribute != nullptr)
       args[i].attribute = *instruction.args[i].attribute;
   }
   InvokeOptions options;
   for (const std::vector<int>& slots : instruction.outputs) options.output_counts.push_back(slots.size());
   options.kernel = instruction.kernel;
-  const Target target = instruction.kernel == nullptr ? plan->targets[Index(instruction.outputs.at(0).at(0))]
+  const Target target = instruction.kernel == nullptr ? plan->targets[call->Slot(instruction.outputs.at(0).at(0))]
                                                       : instruction.kernel->key.target();
   auto results = InvokeOp(*instruction.schema, args, &devices_.Get(target), options);
   for (size_t i = 0; i < results.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
-      plan->tensors[Index(instruction.outputs[i][j])] = std::move(results[i][j]);
+      plan->tensors[call->Slot(instruction.outputs[i][j])] = std::move(results[i][j]);
     }
   }
 }
@@ -315,9 +276,9 @@ std::shared_ptr<DenseTensor> Session::Value(const std::string& name) const {
   const CompiledBlock& block = executable_->main();
   for (size_t i = 0; i < block.slots.size(); ++i) {
     if (block.slots[i].name != name) continue;
-    const Residence residence = last_plan_->residence[i];
-    if (!last_plan_->tensors[i].has_data() || residence == Residence::kArena) return nullptr;
-    return std::make_shared<DenseTensor>(last_plan_->tensors[i]);
+    const size_t slot = Index((*last_plan_->maps[0])[i]);
+    if (!last_plan_->tensors[slot].has_data() || last_plan_->residence[slot] == Residence::kArena) return nullptr;
+    return std::make_shared<DenseTensor>(last_plan_->tensors[slot]);
   }
   return nullptr;
 }

@@ -54,14 +54,19 @@ class Session {
   struct BlockState;  // plans and arena of one block
 
   void TryRun(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs);
-  ShapePlan* FindPlan(BlockState* state, const CompiledBlock& block, std::span<const TensorMeta> inputs);
+  ShapePlan* FindPlan(BlockState* state, const CompiledBlock& block, std::span<const PlanInput> inputs);
   void BindMemory(BlockState* state, ShapePlan* plan);
-  void LendOutputs(const CompiledBlock& block, ShapePlan* plan,
-                   const std::vector<std::shared_ptr<DenseTensor>>& outputs);
-  void CollectOutputs(const CompiledBlock& block, ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
-  void RunBlock(const CompiledBlock& block, ShapePlan* plan);
-  void RunAtRunTime(const Instruction& instruction, ShapePlan* plan);
-  void RunIf(const Instruction& instruction, ShapePlan* plan);
+  void LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs);
+  void CollectOutputs(ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
+  void RunCalls(ShapePlan* plan);
+  void RunAtRunTime(PlannedCall* call, ShapePlan* plan);
+  void RunIf(PlannedCall* call, ShapePlan* plan);
+  // After the run of a block: its output becomes `result`, in memory that was planned for it, or in its own.
+  void GiveResult(const ShapePlan& inner, size_t output, bool planned, DenseTensor* result);
+  // The elements of a tensor on any device, to a host tensor of the same shape that has memory.
+  void CopyToHost(const DenseTensor& from, DenseTensor* to);
+  // A plain host tensor of its own memory, reused where it fits, with the elements of `from`.
+  void CopyValue(const DenseTensor& from, DenseTensor* to);
   void CheckInputs(const std::vector<const DenseTensor*>& inputs) const;
   BlockState* StateOf(int block);
 
@@ -69,7 +74,7 @@ class Session {
   DeviceSet devices_;
   size_t memory_limit_;
   std::map<int, std::unique_ptr<BlockState>> states_;
-  std::vector<TensorMeta> input_metas_;
+  std::vector<PlanInput> plan_inputs_;
   ShapePlan* last_plan_ = nullptr;
   std::atomic<bool> cancelled_{false};
   bool profiling_ = false;

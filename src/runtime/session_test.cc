@@ -49,7 +49,10 @@ std::string ErrorText(const std::function<void()>& action) {
   return "no error";
 }
 
-class SessionTest : public testing::TestWithParam<bool> {};
+class SessionTest : public testing::TestWithParam<bool> {
+ protected:
+  std::vector<const DenseTensor*> inputs_;
+};
 
 TEST_P(SessionTest, RunsOnShapesOldAndNew) {
   Session session(Build(kProgram, GetParam()), nullptr);
@@ -136,6 +139,86 @@ block else(%q : f32[N]) -> (%r) {
     condition.mutable_data<bool>()[0] = value;
     session.Run({&condition, &x}, &outputs);
     EXPECT_EQ(Values(*outputs[0]), (std::vector<float>(2, value ? 11.0F : 9.0F)));
+  }
+}
+
+// Conditions that only data decide: results of one shape, of two, and values that a branch passes on. A repeated run
+// allocates nothing.
+TEST_P(SessionTest, IfAllocatesNothingOnAKnownShape) {
+  Session session(Build(R"(
+weight %ten : f32[1] = [10]
+block main(%c : bool[], %x : f32[N]) -> (%z, %b, %k) {
+  %a = exp(x: %x)
+  (out: [%y, %b, %k]) = if(cond: %c, captures: [%a]) blocks(then, else)
+  %z = add(x: %y, y: %ten)
+}
+block then(%p : f32[N]) -> (%s, %t, %p) {
+  %s = neg(x: %p)
+  %t = concat(x: [%p, %p])
+}
+block else(%q : f32[N]) -> (%r, %u, %u) {
+  %r = relu(x: %q)
+  %u = sqrt(x: %q)
+}
+)",
+                        GetParam()),
+                  nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({2}, {0, 0});
+  DenseTensor condition(HostAllocator(), TensorMeta{DataType::kBool, Shape(), DataLayout::kNCHW, 0});
+  const auto run = [&](bool value) {
+    condition.mutable_data<bool>()[0] = value;
+    session.Run(inputs_, &outputs);
+  };
+  inputs_ = {&condition, &x};
+  for (const bool value : {true, false, true, false}) {
+    run(value);
+    EXPECT_EQ(Values(*outputs[0]), (std::vector<float>(2, value ? 9.0F : 11.0F)));
+    EXPECT_EQ(Values(*outputs[1]), (std::vector<float>(value ? 4 : 2, 1.0F)));
+    EXPECT_EQ(Values(*outputs[2]), (std::vector<float>(2, 1.0F)));
+  }
+  for (const bool value : {true, false}) {
+    for (int warm = 0; warm < 3; ++warm) run(value);
+    const int64_t before = AllocationCount();
+    for (int i = 0; i < 10; ++i) run(value);
+    EXPECT_EQ(AllocationCount(), before) << value;
+  }
+}
+
+// The shape decides: the branch is part of the plan, and nothing is written over what it passes on.
+TEST_P(SessionTest, AnIfThatTheShapeDecidesIsPlanned) {
+  Session session(Build(R"(
+weight %two : i64[1] = [2]
+block main(%x : f32[N]) -> (%z, %k) {
+  %a = exp(x: %x)
+  %n = shape(x: %x)
+  %c = equal(x: %n, y: %two)
+  (out: [%y]) = if(cond: %c, captures: [%a, %c]) blocks(then, else)
+  %z = neg(x: %y)
+  %k = sqrt(x: %a)
+}
+block then(%p : f32[N], %c1 : bool[1]) -> (%w) {
+  (out: [%w]) = if(cond: %c1, captures: [%p]) blocks(same, same2)
+}
+block else(%q : f32[N], %c2 : bool[1]) -> (%r) {
+  %r = add(x: %q, y: %q)
+}
+block same(%s : f32[N]) -> (%s) {
+}
+block same2(%t : f32[N]) -> (%t) {
+}
+)",
+                        GetParam()),
+                  nullptr);
+  session.set_profiling(true);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  for (const int64_t n : {2, 3, 2}) {
+    const DenseTensor x = F32({n}, std::vector<float>(static_cast<size_t>(n), 0.0F));
+    session.Run({&x}, &outputs);
+    EXPECT_EQ(Values(*outputs[0]), std::vector<float>(static_cast<size_t>(n), n == 2 ? -1.0F : -2.0F));
+    EXPECT_EQ(Values(*outputs[1]), std::vector<float>(static_cast<size_t>(n), 1.0F));
+    EXPECT_EQ(Values(x), std::vector<float>(static_cast<size_t>(n), 0.0F));
+    for (const StepRecord& step : session.steps()) EXPECT_STRNE(step.instruction->schema->name, "if");
   }
 }
 

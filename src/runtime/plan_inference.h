@@ -1,0 +1,53 @@
+// The first part of making a ShapePlan: which calls there are, and what is known about every value.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/plan.h"
+
+namespace wherry {
+
+// Fills a plan's slots, maps, types and calls; places nothing in memory. For one plan, not thread-safe.
+class PlanInference {
+ public:
+  PlanInference(const Executable& executable, DeviceSet* devices, ShapePlan* plan)
+      : executable_(executable), devices_(devices), plan_(plan) {}
+
+  // Errors name the op.
+  void Run(const CompiledBlock& block, std::span<const MetaTensor> inputs);
+
+  const MetaTensor& meta(int slot) const { return metas_[static_cast<size_t>(slot)]; }
+  std::vector<MetaTensor> OutputMetas() const;
+  // What is bound to the call's arguments. The metas are this object's.
+  std::vector<BoundArg> Bind(const PlannedCall& call) const;
+  // The slot whose memory a slot may share, or -1.
+  int alias(int slot) const {
+    const int source = aliases_[static_cast<size_t>(slot)];
+    return source >= 0 && replaced_[static_cast<size_t>(source)] ? -1 : source;
+  }
+
+ private:
+  int NewSlot(Residence residence);
+  SlotMap* NewMap(const CompiledBlock& block);
+  void RunBlock(const CompiledBlock& block, SlotMap* map);
+  void Infer(const Instruction& instruction, SlotMap* map);
+  void InferControlFlow(const Instruction& instruction, SlotMap* map);
+  void InferIf(const Instruction& instruction, SlotMap* map);
+  void Inline(const Instruction& instruction, SlotMap* map, int block);
+  // Types of a block's results for these inputs; nullopt where it cannot be inferred: perhaps it is never run.
+  std::optional<std::vector<MetaTensor>> InferChild(int block, std::span<const MetaTensor> inputs) const;
+  DataLayout ResultLayout(const PlannedCall& call, const MetaTensor& result) const;
+  void SetResult(size_t slot, MetaTensor meta, Target target, Residence residence);
+
+  const Executable& executable_;
+  DeviceSet* devices_;
+  ShapePlan* plan_;
+  std::vector<MetaTensor> metas_;  // by slot
+  std::vector<int> aliases_;
+  // Results of an `if` that are the values of its block instead. Those may be values that others use or that belong to
+  // the caller: nothing may be written over them.
+  std::vector<bool> replaced_;
+};
+
+}  // namespace wherry
