@@ -57,6 +57,38 @@ TEST(OnnxComposed, DequantizationByBlocks) {
   EXPECT_EQ(FindOp(program, "slice").GetAttr<IntArray>("ends"), IntArray({5}));
 }
 
+TEST(OnnxComposed, RecurrentLayers) {
+  const Case lstm{{"LSTM",
+                   {},
+                   {"y", "h"},
+                   {{"hidden_size", 4},
+                    {"direction", std::string("reverse")},
+                    {"layout", 1},
+                    {"activations", Names{"HardSigmoid", "tanh", "Affine"}},
+                    {"activation_alpha", std::vector<float>{0.25F, 2.0F}},
+                    {"activation_beta", std::vector<float>{0.75F}}},
+                   "",
+                   ""},
+                  {Value("x", {2, 3, 5}), Value("w", {1, 16, 5}), Value("r", {1, 16, 4})}};
+  const Program program = Import(lstm);
+  const OpDesc& rnn = FindOp(program, "rnn");
+  EXPECT_EQ(rnn.GetAttr<std::string>("direction"), "reverse");
+  EXPECT_EQ(rnn.GetAttr<Names>("activations"), (Names{"hard_sigmoid", "tanh", "affine"}));
+  EXPECT_EQ(rnn.GetAttr<std::vector<double>>("alphas"), (std::vector<double>{0.25, 0.0, 2.0}));
+  EXPECT_EQ(rnn.GetAttr<std::vector<double>>("betas"), (std::vector<double>{0.75, 0.0, 0.0}));
+  EXPECT_EQ(ResultMeta(program), "f32[2,3,1,4]");
+  EXPECT_EQ(ResultMeta(program, 1), "f32[2,1,4]");
+
+  Case gru{{"GRU", {}, {"y"}, {{"hidden_size", 4}, {"linear_before_reset", 1}}, "", ""},
+           {Value("x", {3, 2, 5}), Value("w", {1, 12, 5}), Value("r", {1, 12, 4})}};
+  EXPECT_EQ(ResultMeta(Import(gru)), "f32[3,1,2,4]");
+  EXPECT_TRUE(FindOp(Import(gru), "rnn").GetAttr<bool>("linear_before_reset"));
+  gru.node.attrs[0].second = 5;
+  EXPECT_NE(ErrorOf([&] { Import(gru); }).message().find("hidden_size is 5"), std::string::npos);
+  gru.node.attrs = {{"activations", Names{"Sigmoid", "Swish"}}};
+  EXPECT_NE(ErrorOf([&] { Import(gru); }).message().find("activation 'Swish'"), std::string::npos);
+}
+
 TEST(OnnxComposed, IntegerProducts) {
   const Case matmul{{"MatMulInteger", {}, {"y"}, {}, "", ""},
                     {Value("a", {2, 3}, kUInt8), Value("b", {3, 4}, kInt8), Value("za", {2}, kUInt8)}};

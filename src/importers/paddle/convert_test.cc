@@ -1,6 +1,8 @@
 // What single operators become.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/file_test_util.h"
 #include "importers/paddle/model_test_util.h"
 
@@ -85,6 +87,37 @@ TEST(PaddleConvert, PoolingTakesItsWindowFromAnAttribute) {
   EXPECT_EQ(op.GetAttr<IntArray>("kernel_size"), IntArray({3, 2}));
   EXPECT_EQ(op.GetAttr<std::string>("pooling_type"), "avg");
   EXPECT_FALSE(op.GetAttr<bool>("exclusive"));
+}
+
+TEST(PaddleConvert, LayersOfRecurrentCells) {
+  TestModel model = WithInput({7, 2, 5});
+  Names states = {"h", "c"};
+  for (const std::string& state : states) model.AddInput(state, {4, 2, 3});
+  Names weights;
+  for (const bool bias : {false, true}) {
+    for (int i = 0; i < 8; ++i) {
+      weights.push_back((bias ? "b" : "w") + std::to_string(i));
+      const int64_t inputs = i < 4 ? 5 : 6;
+      model.AddInput(weights.back(), bias ? Numbers{12} : Numbers{12, i % 2 == 0 ? inputs : 3});
+    }
+  }
+  TestOp rnn{"rnn",
+             {{"Input", {"x"}}, {"PreState", states}, {"WeightList", weights}},
+             {{"Out", {"y"}}, {"State", {"h1", "c1"}}, {"Reserve", {"reserve"}}},
+             {{"mode", std::string("LSTM")}, {"num_layers", 2}, {"hidden_size", 3}, {"is_bidirec", true}}};
+  const Program program = ImportOp(model, rnn, "y");
+  EXPECT_EQ(ResultMeta(program.Clone()).DebugString(), "f32[7,2,6]");
+  EXPECT_EQ(ResultMeta(ImportOp(model, rnn, "c1")).DebugString(), "f32[4,2,3]");
+  const Names types = Types(program);
+  EXPECT_EQ(std::count(types.begin(), types.end(), "rnn"), 2);
+  // i f c o there, i o f c here.
+  std::vector<IntArray> starts;
+  for (const OpDesc& op : program.main().ops) {
+    if (op.Type() == "slice" && op.Input("x")[0] == "w1") starts.push_back(op.GetAttr<IntArray>("starts"));
+  }
+  EXPECT_EQ(starts, (std::vector<IntArray>{IntArray({0}), IntArray({9}), IntArray({3}), IntArray({6})}));
+  rnn.attrs[0].second = std::string("SRU");
+  EXPECT_NE(ErrorOf([&] { ImportOp(model, rnn, "y"); }).message().find("mode is 'SRU'"), std::string::npos);
 }
 
 TEST(PaddleConvert, BatchNormKeepsTheStatistics) {

@@ -91,7 +91,11 @@ bool BlockImporter::ImportStructure(const Operator& op) {
                    op.operands.size(), " operands and ", op.results.size(), " results, expected ", operands, " and ",
                    results);
   };
-  if (type == "builtin.parameter") return true;  // done before
+  if (type == "builtin.parameter") {
+    // Loaded before; one that is in no file (the dropout state of rnn) is an absent operand.
+    if (!op.persistable) values_[op.results.at(0).id] = {};
+    return true;
+  }
   if (type == "data" || type == "feed") {
     AddData(op);
   } else if (type == "fetch" || type == "builtin.shadow_output") {
