@@ -50,13 +50,15 @@ Work EstimateWork(const KernelProblem& problem) {
     for (const MetaTensor* tensor : problem.InputList(arg.name)) work.bytes += EstimateBytes(*tensor);
   }
   const std::string_view op = schema.name;
-  if (op == "conv2d") {
+  if (op == "conv2d" || op == "conv2d_transpose") {
+    // Each element of the result, or of x, meets all of the filter that belongs to one of its channels.
+    const MetaTensor& elements = op == "conv2d" ? problem.Output() : *problem.Input("x");
     const MetaTensor& filter = *problem.Input("filter");
     const double channels =
         filter.rank_known && filter.rank() > 0 && filter.dims[0].known() && filter.dims[0].value() > 0
             ? static_cast<double>(filter.dims[0].value())
             : static_cast<double>(kAssumedDim);
-    work.operations = 2 * Elements(problem.Output()) * Elements(filter) / channels;
+    work.operations = 2 * Elements(elements) * Elements(filter) / channels;
   } else if (op == "matmul" || op == "fused_matmul" || op == "mul" || op == "fc") {
     const MetaTensor* left = problem.Input(op == "fc" ? "input" : "x");
     work.operations = 2 * Elements(problem.Output()) * Last(*left);

@@ -12,10 +12,12 @@ double CountFlops(const StepRecord& step) {
   if (step.outputs.empty() || step.inputs.size() < 2) return 0;
   const double results = static_cast<double>(step.outputs[0].shape.numel());
   const Shape& second = step.inputs[1].shape;
-  if (op == "conv2d") {  // per result: the filter's elements of one output channel
+  if (op == "conv2d" || op == "conv2d_transpose") {
+    // Each element of the result, or of x, meets the filter's elements of one of its channels.
+    const double elements = op == "conv2d" ? results : static_cast<double>(step.inputs[0].shape.numel());
     return second.rank() == 0 || second[0] == 0
                ? 0
-               : 2.0 * results * static_cast<double>(second.numel()) / static_cast<double>(second[0]);
+               : 2.0 * elements * static_cast<double>(second.numel()) / static_cast<double>(second[0]);
   }
   if (op == "matmul" || op == "fused_matmul" || op == "mul" || op == "fc") {
     const double columns = step.outputs[0].shape.rank() == 0 ? 1.0 : static_cast<double>(step.outputs[0].shape.back());

@@ -57,6 +57,67 @@ size_t SpatialAxes(OnnxContext& c, int rank, const char* what) {
 
 void Conv(OnnxContext& c) { c.Bind(0, EmitConv(c, c.Input(0), c.Input(1), c.OptionalInput(2))); }
 
+// The epilogue that adds operand 0 to each channel, where there is one.
+Epilogue BiasEpilogue(const std::string& bias) {
+  Epilogue epilogue;
+  if (bias.empty()) return epilogue;
+  EpilogueStep step;
+  step.kind = EpilogueStep::Kind::kBias;
+  step.operand = 0;
+  epilogue.steps.push_back(step);
+  return epilogue;
+}
+
+// How many spatial axes x and filter have; what else the operator says about the filter must be true of it.
+size_t ConvAxes(OnnxContext& c, const std::string& x, const std::string& filter) {
+  const MetaTensor& filter_meta = c.Meta(filter);
+  const size_t axes = SpatialAxes(c, filter_meta.rank_known ? filter_meta.rank() : c.Rank(x), "the filter");
+  if (const MetaTensor& meta = c.Meta(x); meta.rank_known && static_cast<size_t>(meta.rank()) != axes + 2) {
+    c.Corrupt("the input has ", meta.rank(), " dimensions, the filter ", axes + 2);
+  }
+  if (c.HasAttr("kernel_shape") && filter_meta.rank_known) {
+    const std::vector<int64_t> kernel = PerAxis(c, "kernel_shape", axes, 1);
+    for (size_t i = 0; i < axes; ++i) {
+      const Dim& dim = filter_meta.dims[i + 2];
+      if (dim.known() && dim.value() != kernel[i]) {
+        c.Corrupt("attribute kernel_shape is [", Join(kernel, ","), "], the filter is ", filter_meta.DebugString());
+      }
+    }
+  }
+  return axes;
+}
+
+void ConvTranspose(OnnxContext& c) {
+  std::string x = c.Input(0);
+  std::string filter = c.Input(1);
+  const std::string bias = c.OptionalInput(2);
+  const size_t axes = ConvAxes(c, x, filter);
+  Window window = WindowOf(c, axes);
+  std::vector<int64_t> output_size;
+  if (c.HasAttr("output_shape")) {
+    // The paddings follow from it, whatever `pads` says. Some exporters put batch and channels in front.
+    output_size = c.Attr<std::vector<int64_t>>("output_shape");
+    if (output_size.size() == axes + 2) output_size.erase(output_size.begin(), output_size.begin() + 2);
+    if (output_size.size() != axes) c.Corrupt("attribute output_shape has ", output_size.size(), " values");
+    output_size = WithHeight(output_size, 1);
+    if (window.padding_algorithm != "SAME") window.padding_algorithm = "SAME_LOWER";
+  }
+  if (axes == 1) {
+    x = c.Unsqueezed(x, {2});
+    filter = c.Unsqueezed(filter, {2});
+  }
+  const std::string y = c.Emit("conv2d_transpose", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
+                               {{"strides", window.strides},
+                                {"paddings", window.paddings},
+                                {"output_size", IntArray(output_size)},
+                                {"output_padding", WithHeight(PerAxis(c, "output_padding", axes, 0), 0)},
+                                {"padding_algorithm", window.padding_algorithm},
+                                {"dilations", window.dilations},
+                                {"groups", c.Attr<int64_t>("group", 1)},
+                                {"epilogue", BiasEpilogue(bias)}});
+  c.Bind(0, axes == 1 ? c.Squeezed(y, {2}) : y);
+}
+
 std::string EmitPool(OnnxContext& c, std::string x, const char* pooling_type, bool exclusive) {
   const size_t axes = SpatialAxes(c, c.Rank(x), "the input");
   const Window window = WindowOf(c, axes);
@@ -174,31 +235,11 @@ void GroupNormalization(OnnxContext& c) {
 }  // namespace
 
 std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const std::string& bias) {
-  const MetaTensor& filter_meta = c.Meta(filter);
-  const size_t axes = SpatialAxes(c, filter_meta.rank_known ? filter_meta.rank() : c.Rank(x), "the filter");
-  if (const MetaTensor& meta = c.Meta(x); meta.rank_known && static_cast<size_t>(meta.rank()) != axes + 2) {
-    c.Corrupt("the input has ", meta.rank(), " dimensions, the filter ", axes + 2);
-  }
-  if (c.HasAttr("kernel_shape") && filter_meta.rank_known) {
-    const std::vector<int64_t> kernel = PerAxis(c, "kernel_shape", axes, 1);
-    for (size_t i = 0; i < axes; ++i) {
-      const Dim& dim = filter_meta.dims[i + 2];
-      if (dim.known() && dim.value() != kernel[i]) {
-        c.Corrupt("attribute kernel_shape is [", Join(kernel, ","), "], the filter is ", filter_meta.DebugString());
-      }
-    }
-  }
+  const size_t axes = ConvAxes(c, x, filter);
   const Window window = WindowOf(c, axes);
   if (axes == 1) {
     x = c.Unsqueezed(x, {2});
     filter = c.Unsqueezed(filter, {2});
-  }
-  Epilogue epilogue;
-  if (!bias.empty()) {
-    EpilogueStep step;
-    step.kind = EpilogueStep::Kind::kBias;
-    step.operand = 0;
-    epilogue.steps.push_back(step);
   }
   const std::string y = c.Emit("conv2d", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
                                {{"strides", window.strides},
@@ -206,11 +247,12 @@ std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const st
                                 {"padding_algorithm", window.padding_algorithm},
                                 {"dilations", window.dilations},
                                 {"groups", c.Attr<int64_t>("group", 1)},
-                                {"epilogue", epilogue}});
+                                {"epilogue", BiasEpilogue(bias)}});
   return axes == 1 ? c.Squeezed(y, {2}) : y;
 }
 
 REGISTER_CONVERTER(onnx, Conv, &Convert<Conv>);
+REGISTER_CONVERTER(onnx, ConvTranspose, &Convert<ConvTranspose>);
 REGISTER_CONVERTER(onnx, MaxPool, &Convert<MaxPool>);
 REGISTER_CONVERTER(onnx, AveragePool, &Convert<AveragePool>);
 REGISTER_CONVERTER(onnx, LpPool, &Convert<LpPool>);

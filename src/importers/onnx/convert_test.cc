@@ -121,6 +121,35 @@ TEST(OnnxConvert, ConvolutionThatIsWrong) {
   EXPECT_EQ(kernel.ImportError().code(), ErrorCode::kCorrupt);
 }
 
+TEST(OnnxConvert, TransposedConvolution) {
+  OneOp two = Unary("ConvTranspose", 11, {1, 4, 5, 6});
+  two.Weight(Zeros("w", {4, 3, 3, 3})).Weight(Zeros("b", {6})).Attr("group", 2).Attr("strides", Numbers{2, 3});
+  two.Attr("pads", Numbers{1, 2, 0, 1}).Attr("output_padding", Numbers{1, 2});
+  const Program program = two.Import();
+  const OpDesc& op = FindOp(program, "conv2d_transpose");
+  EXPECT_EQ(op.GetAttr<Numbers>("paddings"), (Numbers{1, 0, 2, 1}));
+  EXPECT_EQ(ToString(op.GetAttr<Epilogue>("epilogue")), "bias(0)");
+  EXPECT_EQ(ResultMeta(program), "f32[1,6,11,17]");
+
+  OneOp one = Unary("ConvTranspose", 11, {2, 3, 10});
+  one.Weight(Zeros("w", {3, 5, 3})).Attr("strides", Numbers{2});
+  EXPECT_EQ(one.Summary(), "unsqueeze unsqueeze conv2d_transpose squeeze f32[2,5,21]");
+}
+
+TEST(OnnxConvert, TransposedConvolutionOfAGivenSize) {
+  // The odd pixel of what is cut off is at the beginning unless SAME_UPPER is asked for.
+  for (const auto& [theirs, ours] : {std::pair("NOTSET", "SAME_LOWER"), {"SAME_UPPER", "SAME"}}) {
+    OneOp conv = Unary("ConvTranspose", 11, {1, 1, 3, 3});
+    conv.Weight(Zeros("w", {1, 2, 3, 3})).Attr("auto_pad", std::string(theirs)).Attr("strides", Numbers{3, 2});
+    conv.Attr("output_shape", Numbers{10, 8});
+    EXPECT_EQ(FindOp(conv.Import(), "conv2d_transpose").GetAttr<std::string>("padding_algorithm"), ours);
+    EXPECT_EQ(conv.Summary(), "conv2d_transpose f32[1,2,10,8]");
+  }
+  OneOp same = Unary("ConvTranspose", 11, {1, 1, 3, 3});
+  same.Weight(Zeros("w", {1, 2, 3, 3})).Attr("auto_pad", std::string("SAME_LOWER")).Attr("strides", Numbers{3, 2});
+  EXPECT_EQ(same.Summary(), "conv2d_transpose f32[1,2,9,6]");
+}
+
 TEST(OnnxConvert, Pooling) {
   OneOp max = Unary("MaxPool", 12, {1, 2, 7, 8});
   max.Attr("kernel_shape", Numbers{3, 2}).Attr("strides", Numbers{2, 2}).Attr("ceil_mode", 1);

@@ -34,6 +34,27 @@ void Conv2d(OpContext& c) {
   ImageResult(c, {"Output", 0}, y, channels_last);
 }
 
+void Conv2dTranspose(OpContext& c) {
+  const bool channels_last = c.ChannelsLast();
+  const std::string x = ImageInput(c, {"Input", 0}, channels_last);
+  auto algorithm = c.Attr<std::string>("padding_algorithm", "EXPLICIT");
+  const std::vector<int64_t> ones = {1, 1};
+  const auto dilations = algorithm == "SAME" ? ones : c.Attr<std::vector<int64_t>>("dilations", ones);
+  // Paddle pads as the convolution of this input would, not as the one that has this result's size.
+  if (algorithm == "SAME") algorithm = "SAME_FORWARD";
+  OpInputs inputs = {{"x", {x}}, {"filter", {c.Input({"Filter", 1})}}};
+  OpAttrs attrs = {{"strides", c.Attr<std::vector<int64_t>>("strides", {1, 1})},
+                   {"paddings", c.Attr<std::vector<int64_t>>("paddings", {0, 0})},
+                   {"output_padding", c.Attr<std::vector<int64_t>>("output_padding", {})},
+                   {"padding_algorithm", algorithm},
+                   {"dilations", dilations},
+                   {"groups", c.Attr<int64_t>("groups", 1)}};
+  if (const auto size = c.OptionalInts({"OutputSizeTensor", 2}, {nullptr}, "output_size")) {
+    OpContext::Pass("output_size", *size, &inputs, &attrs);
+  }
+  ImageResult(c, {"Output", 0}, c.Emit("conv2d_transpose", inputs, attrs), channels_last);
+}
+
 void Pool2d(OpContext& c) {
   const bool channels_last = c.ChannelsLast();
   OpInputs inputs = {{"x", {ImageInput(c, {"X", 0}, channels_last)}}};
@@ -77,6 +98,10 @@ REGISTER_CONVERTER(paddle, conv2d, &Convert<Conv2d>);
 REGISTER_CONVERTER(pir, conv2d, &Convert<Conv2d>);
 REGISTER_CONVERTER(paddle, depthwise_conv2d, &Convert<Conv2d>);
 REGISTER_CONVERTER(pir, depthwise_conv2d, &Convert<Conv2d>);
+REGISTER_CONVERTER(paddle, conv2d_transpose, &Convert<Conv2dTranspose>);
+REGISTER_CONVERTER(pir, conv2d_transpose, &Convert<Conv2dTranspose>);
+REGISTER_CONVERTER(paddle, depthwise_conv2d_transpose, &Convert<Conv2dTranspose>);
+REGISTER_CONVERTER(pir, depthwise_conv2d_transpose, &Convert<Conv2dTranspose>);
 REGISTER_CONVERTER(paddle, pool2d, &Convert<Pool2d>);
 REGISTER_CONVERTER(pir, pool2d, &Convert<Pool2d>);
 REGISTER_CONVERTER(paddle, batch_norm, &Convert<BatchNorm>);

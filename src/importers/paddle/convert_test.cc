@@ -74,6 +74,26 @@ TEST(PaddleConvert, ConvolutionWithChannelsLast) {
   EXPECT_EQ(ResultMeta(program.Clone()).DebugString(), "f32[1,4,5,6]");
 }
 
+TEST(PaddleConvert, TransposedConvolution) {
+  TestModel model = WithInput({1, 4, 5, 6});
+  model.AddInput("w", {4, 3, 3, 3});
+  TestOp conv{"depthwise_conv2d_transpose",
+              {{"Input", {"x"}}, {"Filter", {"w"}}},
+              {{"Output", {"y"}}},
+              {{"strides", std::vector<int>{2, 2}},
+               {"paddings", std::vector<int>{1, 1}},
+               {"output_size", std::vector<int>{10, 11}},
+               {"groups", 2}}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, conv, "y")).DebugString(), "f32[1,6,10,11]");
+  conv.attrs = {{"strides", std::vector<int>{2, 2}},
+                {"output_size", std::vector<int>{}},
+                {"output_padding", std::vector<int>{1, 0}}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, conv, "y")).DebugString(), "f32[1,3,12,13]");
+  // Padded as the convolution of an image of 5 x 6 with this kernel: by 2 and 1.
+  conv.attrs = {{"strides", std::vector<int>{2, 2}}, {"padding_algorithm", std::string("SAME")}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, conv, "y")).DebugString(), "f32[1,3,9,12]");
+}
+
 TEST(PaddleConvert, PoolingTakesItsWindowFromAnAttribute) {
   const TestOp pool{"pool2d",
                     {{"X", {"x"}}},

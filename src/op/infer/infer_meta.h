@@ -74,6 +74,12 @@ MetaTensor Conv2dInferMeta(const MetaTensor& x, const MetaTensor& filter,
                            const std::vector<const MetaTensor*>& operands, const std::vector<int64_t>& strides,
                            const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
                            const std::vector<int64_t>& dilations, int groups, const Epilogue& epilogue);
+// `output_size` not known: the result's size is not known either.
+MetaTensor Conv2dTransposeInferMeta(const MetaTensor& x, const MetaTensor& filter,
+                                    const std::vector<const MetaTensor*>& operands, const SymIntArray& output_size,
+                                    const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+                                    const std::vector<int64_t>& output_padding, const std::string& padding_algorithm,
+                                    const std::vector<int64_t>& dilations, int groups, const Epilogue& epilogue);
 MetaTensor Pool2dInferMeta(const MetaTensor& x, const SymIntArray& kernel_size, const std::vector<int64_t>& strides,
                            const std::vector<int64_t>& paddings, bool ceil_mode, bool exclusive,
                            const std::string& pooling_type, bool global_pooling, bool adaptive,

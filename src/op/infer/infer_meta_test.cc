@@ -123,6 +123,31 @@ TEST_F(SymbolicInfer, Windows) {
   }
 }
 
+TEST_F(SymbolicInfer, TransposedWindows) {
+  const MetaTensor filter(D::kFloat, {Dim(4), Dim(3), Dim(3), Dim(2)});
+  for (const char* algorithm : {"EXPLICIT", "VALID", "SAME", "SAME_LOWER", "SAME_FORWARD"}) {
+    for (const int64_t size : {1, 4, 5, 6}) {
+      const auto result = [&](const Dim& height) {
+        return Conv2dTransposeInferMeta(MetaTensor(D::kFloat, {n_, Dim(4), height, Dim(5)}), filter, {}, IntArray{},
+                                        {3, 2}, {1, 0}, {1, 1}, algorithm, {2, 1}, 2, {});
+      };
+      EXPECT_EQ(Evaluate(result(s_).dims[2], {{"S", size}}), result(size).dims[2].value()) << algorithm << " " << size;
+      EXPECT_EQ(result(s_).dims[1], Dim(6));
+    }
+  }
+  const MetaTensor x(D::kFloat, {n_, Dim(4), s_, s_});
+  const MetaTensor sized =
+      Conv2dTransposeInferMeta(x, filter, {}, IntArray{7, 9}, {1, 1}, {0, 0}, {}, "EXPLICIT", {1, 1}, 1, {});
+  EXPECT_EQ(sized.dims[2], Dim(7));
+  EXPECT_THROW(Conv2dTransposeInferMeta(x, filter, {}, IntArray{7}, {1, 1}, {0, 0}, {}, "EXPLICIT", {1, 1}, 1, {}),
+               Error);
+  EXPECT_THROW(Conv2dTransposeInferMeta(x, filter, {}, IntArray{}, {1, 1}, {0, 0}, {-1, 0}, "EXPLICIT", {1, 1}, 1, {}),
+               Error);
+  const MetaTensor small(D::kFloat, {Dim(1), Dim(4), Dim(2), Dim(2)});
+  EXPECT_THROW(Conv2dTransposeInferMeta(small, filter, {}, IntArray{}, {1, 1}, {9, 0}, {}, "EXPLICIT", {1, 1}, 1, {}),
+               Error);
+}
+
 TEST_F(SymbolicInfer, Slices) {
   const auto sliced = [&](const Dim& dim, int64_t start, int64_t end, int64_t step) {
     return SliceInferMeta(MetaTensor(D::kFloat, {dim}), {0}, IntArray{start}, IntArray{end}, {step}).dims[0];

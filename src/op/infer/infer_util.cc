@@ -123,6 +123,8 @@ std::vector<size_t> BroadcastIndices(const std::vector<Dim>& out, const std::vec
   return indices;
 }
 
+int EpilogueChannelAxis(std::string_view op) { return op == "conv2d" || op == "conv2d_transpose" ? 1 : -1; }
+
 void CheckEpilogue(const Epilogue& epilogue, const std::vector<const MetaTensor*>& operands, const MetaTensor& out,
                    int channel_axis) {
   WHERRY_ENFORCE(epilogue.steps.size() <= static_cast<size_t>(Epilogue::kMaxSteps), kInvalidArgument,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "op/epilogue.h"
@@ -36,6 +37,8 @@ void SetValues(MetaTensor* meta, std::optional<std::vector<Dim>> values);
 // For each element of `out` (known shape), the index into a tensor of shape `dims` that broadcasts to it.
 std::vector<size_t> BroadcastIndices(const std::vector<Dim>& out, const std::vector<Dim>& dims);
 
+// The axis of an op's result that its epilogue's channels are: 1 for convolutions, -1 (the last) for products.
+int EpilogueChannelAxis(std::string_view op);
 // Checks an epilogue against its operands and the output: indices in range, channel operands of channels elements, add
 // operands of the output's shape. `channel_axis` may be -1 for the last.
 void CheckEpilogue(const Epilogue& epilogue, const std::vector<const MetaTensor*>& operands, const MetaTensor& out,

@@ -29,6 +29,7 @@ PaddingAlgorithm ParsePaddingAlgorithm(const std::string& name) {
   if (name == "SAME") return PaddingAlgorithm::kSame;
   if (name == "SAME_LOWER") return PaddingAlgorithm::kSameLower;
   if (name == "VALID") return PaddingAlgorithm::kValid;
+  if (name == "SAME_FORWARD") return PaddingAlgorithm::kSameForward;
   Throw(ErrorCode::kInvalidArgument, "padding_algorithm is ", Quote(name),
         ", expected 'EXPLICIT', 'SAME', 'SAME_LOWER' or 'VALID'");
 }
@@ -58,6 +59,8 @@ WindowAxis ResolveWindowAxis(const WindowAttributes& window, int axis, int64_t i
   WHERRY_ENFORCE(kernel >= 1 && kernel < kLimit && input < (int64_t{1} << 60), kInvalidArgument,
                  "the window's size is ", kernel, " over an axis of ", input, ", expected 1 to ", kLimit - 1);
   const int64_t extent = window.dilation[i] * (kernel - 1) + 1;
+  WHERRY_ENFORCE(window.algorithm != PaddingAlgorithm::kSameForward, kInvalidArgument,
+                 "padding_algorithm is 'SAME_FORWARD', which is for transposed convolutions only");
   WindowAxis result;
   if (window.algorithm == PaddingAlgorithm::kSame || window.algorithm == PaddingAlgorithm::kSameLower) {
     result.output = CeilDivide(input, stride);
@@ -88,6 +91,59 @@ Dim WindowOutput(const WindowAttributes& window, int axis, const Dim& input, con
   if (!ceil_mode) return FloorDiv(room, stride) + 1;
   // The number of windows that begin before the end of the input is the other bound.
   return Min(CeilDiv(room, stride) + 1, FloorDiv(input + window.pad_begin[i] - 1, stride) + 1);
+}
+
+TransposedAxis ResolveTransposedAxis(const WindowAttributes& window, int axis, int64_t input, int64_t kernel,
+                                     int64_t output_padding, int64_t output) {
+  const size_t i = static_cast<size_t>(axis);
+  const int64_t stride = window.stride[i];
+  WHERRY_ENFORCE(kernel >= 1 && kernel < kLimit && input < kLimit, kInvalidArgument, "the window's size is ", kernel,
+                 " over an axis of ", input, ", expected 1 to ", kLimit - 1, " over less than ", kLimit);
+  const int64_t extent = window.dilation[i] * (kernel - 1) + 1;
+  const int64_t reached = (input - 1) * stride + extent + output_padding;
+  TransposedAxis result;
+  int64_t cut = 0;
+  switch (window.algorithm) {
+    case PaddingAlgorithm::kExplicit:
+      result.pad_begin = window.pad_begin[i];
+      cut = window.pad_begin[i] + window.pad_end[i];
+      break;
+    case PaddingAlgorithm::kValid: break;
+    case PaddingAlgorithm::kSame:
+    case PaddingAlgorithm::kSameLower:
+      if (output < 0) output = input * stride;
+      cut = std::max<int64_t>(reached - output, 0);
+      result.pad_begin = window.algorithm == PaddingAlgorithm::kSame ? cut / 2 : cut - cut / 2;
+      break;
+    case PaddingAlgorithm::kSameForward:
+      cut = std::max<int64_t>((CeilDivide(input, stride) - 1) * stride + extent - input, 0);
+      result.pad_begin = cut / 2;
+      break;
+  }
+  result.output = output >= 0 ? output : reached - cut;
+  WHERRY_ENFORCE(result.output >= 0 && result.output < (int64_t{1} << 60), kInvalidArgument, "axis ", axis + 2,
+                 " of the result would have ", result.output, " elements: the input's ", input, " reach ", reached,
+                 ", paddings cut off ", cut);
+  return result;
+}
+
+Dim TransposedOutput(const WindowAttributes& window, int axis, const Dim& input, const Dim& kernel,
+                     int64_t output_padding) {
+  if (input.known() && kernel.known())
+    return ResolveTransposedAxis(window, axis, input.value(), kernel.value(), output_padding, -1).output;
+  const size_t i = static_cast<size_t>(axis);
+  const Dim stride = window.stride[i];
+  const Dim extent = (kernel - 1) * window.dilation[i] + 1;
+  const Dim reached = (input - 1) * stride + extent + output_padding;
+  switch (window.algorithm) {
+    case PaddingAlgorithm::kExplicit: return reached - Dim(window.pad_begin[i] + window.pad_end[i]);
+    case PaddingAlgorithm::kValid: return reached;
+    case PaddingAlgorithm::kSame:
+    case PaddingAlgorithm::kSameLower: return input * stride;
+    case PaddingAlgorithm::kSameForward:
+      return reached - Max((CeilDiv(input, stride) - 1) * stride + extent - input, Dim(0));
+  }
+  return reached;
 }
 
 }  // namespace wherry

@@ -1,5 +1,5 @@
 // Sliding windows along one axis: explicit paddings and output sizes from what an operator's attributes say. Shared by
-// the InferMeta functions of conv2d and pool2d and by their kernels.
+// the InferMeta functions of convolutions and pools and by their kernels.
 #pragma once
 
 #include <array>
@@ -11,8 +11,9 @@
 
 namespace wherry {
 
-enum class PaddingAlgorithm : uint8_t { kExplicit, kSame, kSameLower, kValid };
-// "EXPLICIT", "SAME", "SAME_LOWER", "VALID"; else Error(kInvalidArgument).
+// kSameForward is for transposed convolutions only.
+enum class PaddingAlgorithm : uint8_t { kExplicit, kSame, kSameLower, kValid, kSameForward };
+// "EXPLICIT", "SAME", "SAME_LOWER", "VALID", "SAME_FORWARD"; else Error(kInvalidArgument).
 PaddingAlgorithm ParsePaddingAlgorithm(const std::string& name);
 
 // The attributes of a window over two axes (height, width), checked.
@@ -39,5 +40,22 @@ struct WindowAxis {
 WindowAxis ResolveWindowAxis(const WindowAttributes& window, int axis, int64_t input, int64_t kernel, bool ceil_mode);
 // The same for sizes that may be symbols.
 Dim WindowOutput(const WindowAttributes& window, int axis, const Dim& input, const Dim& kernel, bool ceil_mode);
+
+// One axis of a transposed convolution: input element i meets the output's elements i * stride - pad_begin + tap *
+// dilation, those that exist.
+struct TransposedAxis {
+  int64_t output = 0;
+  int64_t pad_begin = 0;
+};
+// All input elements together reach (input - 1) * stride + dilation * (kernel - 1) + 1 elements and output_padding more
+// at the end; paddings are what is cut off. `output`: the wanted size, -1 for what the attributes give. kExplicit and
+// kValid cut the given paddings or none; a wanted size changes the end only. kSame and kSameLower want input * stride
+// unless told otherwise, and cut what is too much, half on each side. kSameForward cuts what a convolution of the input
+// with padding SAME would add. Error(kInvalidArgument) when that leaves less than nothing.
+TransposedAxis ResolveTransposedAxis(const WindowAttributes& window, int axis, int64_t input, int64_t kernel,
+                                     int64_t output_padding, int64_t output);
+// Its size for sizes that may be symbols.
+Dim TransposedOutput(const WindowAttributes& window, int axis, const Dim& input, const Dim& kernel,
+                     int64_t output_padding);
 
 }  // namespace wherry

@@ -1,7 +1,9 @@
-// conv2d + batch_norm -> conv2d with other weights and a bias:
+// conv2d or conv2d_transpose + batch_norm -> the convolution with other weights and a bias:
 //   bn(conv(x, w) + b) = conv(x, w * s) + (b - mean) * s + beta,   s = gamma / sqrt(variance + epsilon), per output
 //   channel.
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/fuse_base.h"
@@ -11,9 +13,12 @@ namespace wherry::mir {
 namespace {
 
 class ConvBnFuser : public FuseBase {
+ public:
+  explicit ConvBnFuser(std::string op) : op_(std::move(op)), transposed_(op_ == "conv2d_transpose") {}
+
  protected:
   void BuildPattern() override {
-    PMNode* conv = OpNode("conv", "conv2d");
+    PMNode* conv = OpNode("conv", op_);
     PMNode* conv_out = VarNode("conv_out")->AsIntermediate();
     PMNode* bn = OpNode("bn", "batch_norm");
     PMNode* out = VarNode("out")->AsOutput();
@@ -41,14 +46,14 @@ class ConvBnFuser : public FuseBase {
     const auto& steps = conv.GetAttr<Epilogue>("epilogue").steps;
     if (steps.size() > 1 || (steps.size() == 1 && steps[0].kind != EpilogueStep::Kind::kBias)) return false;
     if (steps.size() == 1 && !is_f32(conv.input("operands"))) return false;
-    return graph->WeightTensor(conv.input("filter")).shape()[0] == graph->WeightTensor(bn.input("mean")).numel();
+    return Channels(graph->WeightTensor(conv.input("filter")), conv) == graph->WeightTensor(bn.input("mean")).numel();
   }
 
   void InsertNewNode(SSAGraph* graph, const key2nodes_t& matched) override {
     const Node::Stmt& conv = matched.at("conv")->AsStmt();
     const Node::Stmt& bn = matched.at("bn")->AsStmt();
     const DenseTensor& filter = graph->WeightTensor(conv.input("filter"));
-    const auto channels = static_cast<size_t>(filter.shape()[0]);
+    const auto channels = static_cast<size_t>(Channels(filter, conv));
     const auto values = [&](const Node* arg, float fallback) {
       if (arg == nullptr) return std::vector<float>(channels, fallback);
       const auto* data = graph->WeightTensor(arg).data<float>();
@@ -64,13 +69,21 @@ class ConvBnFuser : public FuseBase {
     DenseTensor new_filter(HostAllocator(), filter.meta());
     DenseTensor new_bias(HostAllocator(),
                          TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(channels)}, DataLayout::kNCHW, 0});
-    const int64_t per_channel = filter.shape().numel(1, filter.shape().rank());
+    std::vector<double> scale(channels);
+    for (size_t c = 0; c < channels; ++c) {
+      scale[c] = gamma[c] / std::sqrt(variance[c] + epsilon);
+      new_bias.mutable_data<float>()[c] = static_cast<float>((old_bias[c] - double{mean[c]}) * scale[c] + beta[c]);
+    }
+    // Rows of one output channel each. A transposed filter's go through the channels of a group, once for each of the
+    // group's input channels.
+    const int64_t row = filter.shape().numel(transposed_ ? 2 : 1, filter.shape().rank());
+    const int64_t group_out = transposed_ ? filter.shape()[1] : filter.shape()[0];
+    const int64_t group_in = transposed_ ? filter.shape()[0] / conv.GetAttr<int>("groups") : 1;
     const auto* from = filter.data<float>();
     auto* to = new_filter.mutable_data<float>();
-    for (size_t c = 0; c < channels; ++c) {
-      const double scale = gamma[c] / std::sqrt(variance[c] + epsilon);
-      for (int64_t i = 0; i < per_channel; ++i) *to++ = static_cast<float>(*from++ * scale);
-      new_bias.mutable_data<float>()[c] = static_cast<float>((old_bias[c] - double{mean[c]}) * scale + beta[c]);
+    for (int64_t r = 0; r < filter.shape()[0] * (transposed_ ? group_out : 1); ++r) {
+      const double factor = scale[static_cast<size_t>(r / (group_out * group_in) * group_out + r % group_out)];
+      for (int64_t i = 0; i < row; ++i) *to++ = static_cast<float>(*from++ * factor);
     }
     filter_ = graph->NewWeight(conv.input("filter")->AsArg().name, std::move(new_filter));
     bias_ = graph->NewWeight(bn.input("mean")->AsArg().name + ".bias", std::move(new_bias));
@@ -90,6 +103,13 @@ class ConvBnFuser : public FuseBase {
   }
 
  private:
+  // Of the result: axis 0 of a convolution's filter, axis 1 of a transposed one's counts those of a group.
+  int64_t Channels(const DenseTensor& filter, const Node::Stmt& conv) const {
+    return transposed_ ? filter.shape()[1] * conv.GetAttr<int>("groups") : filter.shape()[0];
+  }
+
+  const std::string op_;
+  const bool transposed_;
   Node* filter_ = nullptr;  // of the match at hand
   Node* bias_ = nullptr;
 };
@@ -97,9 +117,11 @@ class ConvBnFuser : public FuseBase {
 class ConvBnFusePass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
-    ConvBnFuser fuser;
-    const int fused = fuser(graph.get());
-    if (fused > 0) Note(std::to_string(fused) + " batch_norm folded into conv2d");
+    for (const char* op : {"conv2d", "conv2d_transpose"}) {
+      ConvBnFuser fuser(op);
+      const int fused = fuser(graph.get());
+      if (fused > 0) Note(std::to_string(fused) + " batch_norm folded into " + op);
+    }
   }
 };
 

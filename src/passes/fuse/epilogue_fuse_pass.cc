@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "op/infer/infer_util.h"
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {
@@ -66,7 +67,7 @@ class EpilogueFusePass : public ProgramPass {
     NodeList bases = graph->StmtTopologicalOrder();
     std::erase_if(bases, [](const Node* stmt) {
       const std::string op = stmt->AsStmt().op_type();
-      return op != "conv2d" && op != "fc" && op != "matmul" && op != "fused_matmul";
+      return op != "conv2d" && op != "conv2d_transpose" && op != "fc" && op != "matmul" && op != "fused_matmul";
     });
     for (Node* base : bases) {  // what is fused and erased is never itself a base
       const std::string op = base->AsStmt().op_type();
@@ -164,7 +165,7 @@ class EpilogueFusePass : public ProgramPass {
   // broadcasting makes it so.
   static std::optional<std::vector<float>> PerChannel(const Node::Stmt& base, const MetaTensor& result,
                                                       const DenseTensor& weight) {
-    const int axis = base.op_type() == "conv2d" ? 1 : result.rank() - 1;
+    const int axis = EpilogueChannelAxis(base.op_type()) == 1 ? 1 : result.rank() - 1;
     if (axis < 0 || axis >= result.rank() || weight.shape().rank() > result.rank()) return std::nullopt;
     const Dim& channels = result.dims[static_cast<size_t>(axis)];
     if (!channels.known() || channels.value() == 0) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "op/infer/infer_util.h"
 #include "pass/kernel_choice.h"
 #include "pass/pass_registry.h"
 
@@ -119,7 +120,8 @@ class LegalizePass : public ProgramPass {
   static Node* Operand(SSAGraph* graph, const Node* stmt, const EpilogueStep& step) {
     Node* operand = stmt->AsStmt().input_list("operands").at(static_cast<size_t>(step.operand));
     const DenseTensor* weight = graph->TryWeight(operand);
-    if (step.kind == EpilogueStep::Kind::kAdd || stmt->AsStmt().op_type() != "conv2d" || weight == nullptr)
+    if (step.kind == EpilogueStep::Kind::kAdd || EpilogueChannelAxis(stmt->AsStmt().op_type()) != 1 ||
+        weight == nullptr)
       return operand;
     TensorMeta meta = weight->meta();
     meta.shape = Shape{weight->numel(), 1, 1};

@@ -1,0 +1,406 @@
+#include "kernels/cpu/conv/transposed.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/thread_pool.h"
+#include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/simd/isa.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/conv/transposed.cc"
+#include "kernels/cpu/simd/foreach_isa.h"
+
+#include "kernels/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+namespace {
+
+// `count` runs of `run` floats: to[i * to_step + j] += from[i * from_step + j].
+void AddRuns(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t count, int64_t run) {
+  if (run < kLanes / 2) {
+    for (int64_t i = 0; i < count; ++i, from += from_step, to += to_step) {
+      for (int64_t j = 0; j < run; ++j) to[j] += from[j];
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i, from += from_step, to += to_step) {
+    int64_t j = 0;
+    for (; j + kLanes <= run; j += kLanes) Store(hn::Add(Load(to + j), Load(from + j)), to + j);
+    if (j < run) StoreN(hn::Add(LoadN(to + j, run - j), LoadN(from + j, run - j)), to + j, run - j);
+  }
+}
+
+// to[i * to_step + c] += from[i * from_step + c] * factors[c].
+void AddScaledRuns(const float* from, int64_t from_step, const float* factors, float* to, int64_t to_step,
+                   int64_t count, int64_t channels) {
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    const int64_t live = std::min<int64_t>(kLanes, channels - c);
+    const FloatVec factor = LoadN(factors + c, live);
+    const float* p = from + c;
+    float* q = to + c;
+    for (int64_t i = 0; i < count; ++i, p += from_step, q += to_step) {
+      if (live == kLanes) {
+        Store(hn::MulAdd(Load(p), factor, Load(q)), q);
+      } else {
+        StoreN(hn::MulAdd(LoadN(p, live), factor, LoadN(q, live)), q, live);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace wherry::cpu {
+namespace {
+
+// Floats of a band of the output, and of the products that are added to it: together half of a second-level cache of 1
+// MB, which also holds the weight and the input.
+constexpr int64_t kBandFloats = 64 * 1024;
+constexpr int64_t kProductFloats = 64 * 1024;
+constexpr int64_t kUnitsPerThread = 4;
+// Columns of a product beyond which the output channels are split.
+constexpr int64_t kBlockColumns = 1024;
+constexpr int64_t kBlockStep = 16;
+// Floats that an epilogue does at once.
+constexpr int64_t kWideFloats = 512;
+
+int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
+
+// Output channels of a group that share a packed product; depends on the weight only.
+int64_t ChannelBlock(const TransposedWeightShape& w) {
+  if (w.depthwise()) return std::min(w.out_channels(), kBlockColumns);
+  const int64_t most = std::max(kBlockStep, kBlockColumns / w.kernel_width / kBlockStep * kBlockStep);
+  return std::min(w.out_channels_per_group, most);
+}
+
+// One (group, block) of output channels.
+struct Block {
+  int64_t group;
+  int64_t first;  // channel of the group
+  int64_t channels;
+  int64_t packed;  // where its weight begins
+};
+Block BlockAt(const TransposedWeightShape& w, int64_t index) {
+  const int64_t size = ChannelBlock(w);
+  if (w.depthwise()) return {0, index * size, std::min(size, w.out_channels() - index * size), index * size};
+  const int64_t per_group = CeilDivide(w.out_channels_per_group, size);
+  const int64_t depth = w.in_channels_per_group();
+  const auto floats = [&](int64_t channels) {
+    return w.kernel_height * PackedFloats(depth, w.kernel_width * channels);
+  };
+  const int64_t last = w.out_channels_per_group - (per_group - 1) * size;
+  const int64_t group = index / per_group;
+  const int64_t first = index % per_group;
+  return {group, first * size, first + 1 == per_group ? last : size,
+          group * ((per_group - 1) * floats(size) + floats(last)) + first * floats(size)};
+}
+
+// The values i of [0, inputs) for which 0 <= i * stride + offset - begin < end - begin.
+struct Range {
+  int64_t begin;
+  int64_t end;
+};
+Range InputsThatReach(int64_t begin, int64_t end, int64_t offset, int64_t stride, int64_t inputs) {
+  const auto first_at_least = [&](int64_t at) { return at <= offset ? 0 : CeilDivide(at - offset, stride); };
+  const int64_t first = std::min(first_at_least(begin), inputs);
+  return {first, std::max(first, std::min(first_at_least(end), inputs))};
+}
+
+// The same steps for `pixels` neighbouring pixels as one row; `operands` takes their operands side by side.
+TileEpilogue Widened(const TileEpilogue& epilogue, int64_t channels, int64_t pixels, float* operands) {
+  TileEpilogue wide;
+  for (int i = 0; i < epilogue.count(); ++i) {
+    const TileEpilogue::Step& step = epilogue.step(i);
+    switch (step.kind) {
+      case TileEpilogue::Step::Kind::kFactor: wide.Factor(step.factor); break;
+      case TileEpilogue::Step::Kind::kAdd: wide.Add(step.data, step.row_stride); break;
+      case TileEpilogue::Step::Kind::kActivation: wide.Activate(step.activation); break;
+      case TileEpilogue::Step::Kind::kScale:
+      case TileEpilogue::Step::Kind::kBias:
+        for (int64_t p = 0; p < pixels; ++p) std::copy_n(step.data, channels, operands + p * channels);
+        step.kind == TileEpilogue::Step::Kind::kScale ? wide.Scale(operands) : wide.Bias(operands);
+        operands += RoundUp(pixels * channels, 16);
+        break;
+    }
+  }
+  return wide;
+}
+
+// Its added operand begins `rows` rows later, and its rows are `step` times as far apart.
+TileEpilogue Moved(const TileEpilogue& epilogue, int64_t rows, int64_t step) {
+  TileEpilogue moved;
+  for (int i = 0; i < epilogue.count(); ++i) {
+    const TileEpilogue::Step& s = epilogue.step(i);
+    switch (s.kind) {
+      case TileEpilogue::Step::Kind::kFactor: moved.Factor(s.factor); break;
+      case TileEpilogue::Step::Kind::kScale: moved.Scale(s.data); break;
+      case TileEpilogue::Step::Kind::kBias: moved.Bias(s.data); break;
+      case TileEpilogue::Step::Kind::kAdd: moved.Add(s.data + rows * s.row_stride, s.row_stride * step); break;
+      case TileEpilogue::Step::Kind::kActivation: moved.Activate(s.activation); break;
+    }
+  }
+  return moved;
+}
+
+// One run of RunTransposed; Unit is called by several threads, each with scratch of its own.
+class Runner {
+ public:
+  Runner(const TransposedPlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue, float* out)
+      : plan_(plan), s_(plan.shape), in_(in), packed_(packed), epilogue_(epilogue), out_(out) {}
+
+  void Unit(int64_t unit, float* scratch) const {
+    const int64_t band = unit % plan_.bands;
+    const int64_t image = unit / plan_.bands % s_.batch;
+    const Block block = BlockAt(s_.weight, unit / plan_.bands / s_.batch);
+    const int64_t begin = band * plan_.band_rows;
+    const int64_t end = std::min(begin + plan_.band_rows, plan_.direct ? s_.in_height : s_.out_height);
+    if (plan_.direct) {
+      for (int64_t y = begin; y < end; ++y) DirectRow(image, y);
+      return;
+    }
+    const int64_t row_floats = s_.out_width * block.channels;
+    std::fill_n(scratch, (end - begin) * row_floats, 0.0f);
+    for (int64_t tap = 0; tap < s_.weight.kernel_height; ++tap) {
+      const int64_t offset = tap * s_.dilation_height - s_.pad_top;
+      const Range rows = InputsThatReach(begin, end, offset, s_.stride_height, s_.in_height);
+      for (int64_t y = rows.begin; y < rows.end; y += plan_.input_rows) {
+        const int64_t count = std::min(plan_.input_rows, rows.end - y);
+        float* const to = scratch + (y * s_.stride_height + offset - begin) * row_floats;
+        if (s_.weight.depthwise()) {
+          AddScaled(image, y, count, tap, block, to);
+        } else {
+          AddProducts(image, y, count, tap, block, scratch + plan_.band_rows * s_.out_width * plan_.block, to);
+        }
+      }
+    }
+    for (int64_t y = begin; y < end; ++y) Finish(scratch + (y - begin) * row_floats, image * s_.out_height + y, block);
+  }
+
+ private:
+  const float* Row(int64_t image, int64_t y) const {
+    return in_ + (image * s_.in_height + y) * s_.in_width * s_.in_pixel_stride;
+  }
+
+  void DirectRow(int64_t image, int64_t y) const {
+    const int64_t channels = s_.weight.out_channels();
+    const int64_t columns = s_.stride_width * channels;
+    const int64_t depth = s_.weight.in_channels;
+    for (int64_t tap = 0; tap < s_.stride_height; ++tap) {
+      const int64_t pixel = ((image * s_.in_height + y) * s_.stride_height + tap) * s_.out_width;
+      GemmPacked({Row(image, y), s_.in_pixel_stride, 1}, packed_ + tap * PackedFloats(depth, columns),
+                 out_ + pixel * channels, columns, s_.in_width, columns, depth,
+                 Moved(epilogue_, pixel, s_.stride_width), nullptr);
+    }
+  }
+
+  // Multiplies `count` input rows and adds what each gives to the output row `stride` after that of the one before.
+  void AddProducts(int64_t image, int64_t y, int64_t count, int64_t tap, const Block& block, float* products,
+                   float* to) const {
+    const TransposedWeightShape& w = s_.weight;
+    const int64_t depth = w.in_channels_per_group();
+    const int64_t columns = w.kernel_width * block.channels;
+    GemmPacked({Row(image, y) + block.group * depth, s_.in_pixel_stride, 1},
+               packed_ + block.packed + tap * PackedFloats(depth, columns), products, columns, count * s_.in_width,
+               columns, depth, TileEpilogue(), nullptr);
+    const auto add_runs = WHERRY_ISA_CALL(AddRuns);
+    // Taps without a gap between them are one run, but at the sides of the image.
+    const bool whole = s_.dilation_width == 1;
+    const int64_t last = (w.kernel_width - 1) * s_.dilation_width - s_.pad_left;
+    const Range inner = whole
+                            ? Range{InputsThatReach(0, s_.out_width, -s_.pad_left, s_.stride_width, s_.in_width).begin,
+                                    InputsThatReach(0, s_.out_width, last, s_.stride_width, s_.in_width).end}
+                            : Range{0, 0};
+    for (int64_t r = 0; r < count; ++r) {
+      const float* const from = products + r * s_.in_width * columns;
+      float* const row = to + r * s_.stride_height * s_.out_width * block.channels;
+      const int64_t step = s_.stride_width * block.channels;
+      if (inner.begin < inner.end) {
+        add_runs(from + inner.begin * columns, columns,
+                 row + (inner.begin * s_.stride_width - s_.pad_left) * block.channels, step, inner.end - inner.begin,
+                 columns);
+      }
+      for (int64_t t = 0; t < w.kernel_width; ++t) {
+        const int64_t offset = t * s_.dilation_width - s_.pad_left;
+        const Range reach = InputsThatReach(0, s_.out_width, offset, s_.stride_width, s_.in_width);
+        const auto add = [&](int64_t begin, int64_t end) {
+          if (begin >= end) return;
+          add_runs(from + begin * columns + t * block.channels, columns,
+                   row + (begin * s_.stride_width + offset) * block.channels, step, end - begin, block.channels);
+        };
+        if (inner.begin < inner.end) {
+          add(reach.begin, std::min(reach.end, inner.begin));
+          add(std::max(reach.begin, inner.end), reach.end);
+        } else {
+          add(reach.begin, reach.end);
+        }
+      }
+    }
+  }
+
+  void AddScaled(int64_t image, int64_t y, int64_t count, int64_t tap, const Block& block, float* to) const {
+    const auto add_scaled_runs = WHERRY_ISA_CALL(AddScaledRuns);
+    const TransposedWeightShape& w = s_.weight;
+    for (int64_t r = 0; r < count; ++r, to += s_.stride_height * s_.out_width * block.channels) {
+      for (int64_t t = 0; t < w.kernel_width; ++t) {
+        const int64_t offset = t * s_.dilation_width - s_.pad_left;
+        const Range reach = InputsThatReach(0, s_.out_width, offset, s_.stride_width, s_.in_width);
+        if (reach.begin >= reach.end) continue;
+        add_scaled_runs(Row(image, y + r) + reach.begin * s_.in_pixel_stride + block.first, s_.in_pixel_stride,
+                        packed_ + (tap * w.kernel_width + t) * w.out_channels() + block.first,
+                        to + (reach.begin * s_.stride_width + offset) * block.channels,
+                        s_.stride_width * block.channels, reach.end - reach.begin, block.channels);
+      }
+    }
+  }
+
+  // Stores the finished sums of an output row, counted through the batch.
+  void Finish(const float* sums, int64_t row, const Block& block) const {
+    const int64_t channel = block.group * s_.weight.out_channels_per_group + block.first;
+    const int64_t pixel = row * s_.out_width;
+    float* const to = out_ + pixel * s_.out_pixel_stride + channel;
+    if (plan_.wide_pixels == 1) {
+      return ApplyEpilogue(epilogue_, sums, block.channels, to, s_.out_pixel_stride, s_.out_width, block.channels,
+                           pixel, channel);
+    }
+    for (int64_t x = 0; x < s_.out_width; x += plan_.wide_pixels) {
+      const int64_t floats = std::min(plan_.wide_pixels, s_.out_width - x) * block.channels;
+      ApplyEpilogue(epilogue_, sums + x * block.channels, 0, to + x * block.channels, 0, 1, floats, pixel + x, 0);
+    }
+  }
+
+  const TransposedPlan& plan_;
+  const TransposedShape& s_;
+  const float* in_;
+  const float* packed_;
+  const TileEpilogue& epilogue_;  // for plan.wide_pixels pixels at once
+  float* out_;
+};
+
+int64_t BlockCount(const TransposedWeightShape& w) {
+  if (w.depthwise()) return CeilDivide(w.out_channels(), ChannelBlock(w));
+  return w.groups * CeilDivide(w.out_channels_per_group, std::max<int64_t>(1, ChannelBlock(w)));
+}
+
+}  // namespace
+
+int64_t TransposedPackedSize(const TransposedWeightShape& w) {
+  if (w.depthwise()) return w.taps() * w.out_channels();
+  const int64_t blocks = BlockCount(w);
+  if (blocks == 0) return 0;
+  const Block last = BlockAt(w, blocks - 1);
+  return last.packed + w.kernel_height * PackedFloats(w.in_channels_per_group(), w.kernel_width * last.channels);
+}
+
+int64_t TransposedPackScratch(const TransposedWeightShape& w) {
+  return w.depthwise() ? 0 : w.in_channels_per_group() * w.kernel_width * ChannelBlock(w);
+}
+
+void PackTransposed(const TransposedWeightShape& w, const float* weight, float* packed, float* scratch,
+                    ThreadPool* pool) {
+  if (w.depthwise()) {
+    for (int64_t c = 0; c < w.out_channels(); ++c) {
+      for (int64_t tap = 0; tap < w.taps(); ++tap) packed[tap * w.out_channels() + c] = *weight++;
+    }
+    return;
+  }
+  const int64_t depth = w.in_channels_per_group();
+  for (int64_t b = 0; b < BlockCount(w); ++b) {
+    const Block block = BlockAt(w, b);
+    const int64_t columns = w.kernel_width * block.channels;
+    for (int64_t tap = 0; tap < w.kernel_height; ++tap) {
+      float* to = scratch;
+      for (int64_t c = 0; c < depth; ++c) {
+        const int64_t filter = (block.group * depth + c) * w.out_channels_per_group + block.first;
+        for (int64_t t = 0; t < w.kernel_width; ++t) {
+          for (int64_t m = 0; m < block.channels; ++m) {
+            *to++ = weight[((filter + m) * w.kernel_height + tap) * w.kernel_width + t];
+          }
+        }
+      }
+      PackB({scratch, columns, 1}, depth, columns, packed + block.packed + tap * PackedFloats(depth, columns), pool);
+    }
+  }
+}
+
+TransposedPlan::TransposedPlan(const TransposedShape& transposed, bool dense_operands, int threads)
+    : shape(transposed) {
+  const TransposedWeightShape& w = shape.weight;
+  const int64_t channels = w.out_channels();
+  block = ChannelBlock(w);
+  blocks = BlockCount(w);
+  const bool one_row = blocks == 1 && dense_operands && shape.out_pixel_stride == channels;
+  // Products of fewer rows read the weight too often.
+  constexpr int64_t kDirectPixels = 16;
+  direct = one_row && w.groups == 1 && shape.pad_top == 0 && shape.pad_left == 0 &&
+           w.kernel_height == shape.stride_height && w.kernel_width == shape.stride_width &&
+           shape.dilation_height == 1 && shape.dilation_width == 1 && shape.in_width >= kDirectPixels &&
+           shape.out_height == shape.in_height * shape.stride_height &&
+           shape.out_width == shape.in_width * shape.stride_width;
+  const int64_t rows = direct ? shape.in_height : shape.out_height;
+  const int64_t row_step = direct ? 1 : shape.stride_height;
+  const int64_t row_floats = std::max<int64_t>(1, shape.out_width * block);
+  band_rows = direct ? rows : std::max(row_step, kBandFloats / row_floats / row_step * row_step);
+  const int64_t others = std::max<int64_t>(1, shape.batch * blocks);
+  if (threads > 1) {
+    const int64_t wanted = CeilDivide(threads * kUnitsPerThread, others);
+    band_rows = std::min(band_rows, RoundUp(CeilDivide(rows, wanted), row_step));
+  }
+  band_rows = std::max<int64_t>(1, std::min(band_rows, rows));
+  bands = CeilDivide(rows, band_rows);
+  input_rows = std::max<int64_t>(1, kProductFloats / std::max<int64_t>(1, shape.in_width * w.kernel_width * block));
+  input_rows = std::min(input_rows, band_rows / shape.stride_height + 1);
+  slots = std::max<int64_t>(1, std::min<int64_t>(threads, units()));
+  wide_pixels = 1;
+  if (direct) {
+    wide_pixels = shape.stride_width;
+  } else if (one_row) {
+    wide_pixels = std::clamp<int64_t>(kWideFloats / channels, 1, std::max<int64_t>(1, shape.out_width));
+  }
+}
+
+int64_t TransposedPlan::slot_floats() const {
+  if (direct) return 0;
+  const int64_t band = band_rows * shape.out_width * block;
+  const int64_t products =
+      shape.weight.depthwise() ? 0 : input_rows * shape.in_width * shape.weight.kernel_width * block;
+  return RoundUp(band + products, 16);
+}
+
+int64_t TransposedPlan::scratch_floats() const {
+  const int64_t operands = RoundUp(wide_pixels * shape.weight.out_channels(), 16) * TileEpilogue::kMaxSteps;
+  return slots * slot_floats() + (wide_pixels > 1 ? operands : 0);
+}
+
+std::string TransposedPlan::DebugString() const {
+  return StrCat(direct                     ? "direct"
+                : shape.weight.depthwise() ? "depthwise"
+                                           : "products",
+                ", ", units(), " x ", band_rows, " rows of ", block, " channels");
+}
+
+void RunTransposed(const TransposedPlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
+                   float* out, float* scratch, ThreadPool* pool) {
+  const int64_t slot = plan.slot_floats();
+  const TileEpilogue wide = plan.wide_pixels == 1 ? epilogue
+                                                  : Widened(epilogue, plan.shape.weight.out_channels(),
+                                                            plan.wide_pixels, scratch + plan.slots * slot);
+  const Runner runner(plan, in, packed, wide, out);
+  const auto work = [&](int64_t i) {
+    const int64_t end = plan.units() * (i + 1) / plan.slots;
+    for (int64_t unit = plan.units() * i / plan.slots; unit < end; ++unit) runner.Unit(unit, scratch + i * slot);
+  };
+  if (pool == nullptr || plan.slots == 1) {
+    for (int64_t i = 0; i < plan.slots; ++i) work(i);
+  } else {
+    pool->Run(plan.slots, work);
+  }
+}
+
+}  // namespace wherry::cpu
+#endif  // HWY_ONCE
