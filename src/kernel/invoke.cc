@@ -11,6 +11,7 @@
 #include "kernel/layout_rule.h"
 #include "kernel/plan_cache.h"
 #include "kernel/provider.h"
+#include "wherry/tensor.h"
 
 namespace wherry {
 
@@ -123,20 +124,22 @@ class Invocation {
     for (size_t i = 0; i < args_.size(); ++i) {
       for (const DenseTensor* tensor : args_[i].tensors) {
         if (!schema_.args[i].is_tensor()) {
-          // The value of an attribute is read on the host.
-          tensor = &moved_.emplace_back(TransformTensor(*tensor, DataType::kUndefined, DataLayout::kNCHW,
-                                                        GetDeviceContextByBackend(Target::kHost)));
+          bound_[i].attribute = &converted_.emplace_back(ReadAttribute(*tensor, schema_.args[i].type));
+          continue;
         }
         MetaTensor& meta = metas_.emplace_back(tensor->meta());
-        if (schema_.args[i].is_tensor()) {
-          meta.dtype = TypeFor(i, *tensor);
-        } else {
-          AttachValues(*tensor, &meta);
-        }
+        meta.dtype = TypeFor(i, *tensor);
         tensors_.push_back({i, tensor, &meta});
         bound_[i].tensors.push_back(&meta);
       }
     }
+  }
+
+  // An attribute that is given as a tensor.
+  static Attribute ReadAttribute(const DenseTensor& tensor, AttrType type) {
+    const Tensor value(std::make_shared<DenseTensor>(tensor));
+    if (type == AttrType::kScalar) return Scalar(value);
+    return IntArray(value);
   }
 
   void InferOutputs() {
@@ -155,7 +158,7 @@ class Invocation {
   // Gives all metas the layouts that they have for a kernel of this layout.
   void SetLayouts(DataLayout kernel_layout) {
     for (const TensorArg& arg : tensors_) {
-      if (!schema_.args[arg.index].is_tensor() || Names(schema_.skip_transform, arg.index)) continue;
+      if (Names(schema_.skip_transform, arg.index)) continue;
       const DataLayout layout =
           LayoutForKernel(kernel_layout, key_.layout(), FollowsLayout(schema_, arg.index), arg.meta->rank());
       arg.meta->pixel_stride = layout == arg.tensor->layout() ? arg.tensor->meta().pixel_stride : 0;
@@ -232,7 +235,7 @@ class Invocation {
 
   void TransformInputs() {
     for (TensorArg& arg : tensors_) {
-      if (!schema_.args[arg.index].is_tensor() || Names(schema_.skip_transform, arg.index)) continue;
+      if (Names(schema_.skip_transform, arg.index)) continue;
       DataLayout layout = arg.meta->layout;
       // Relabelling is not worth a copy.
       if (arg.meta->rank() < 3 && arg.tensor->meta().pixel_stride == 0) layout = arg.tensor->layout();
@@ -312,7 +315,6 @@ class Invocation {
       for (DenseTensor& tensor : outputs_[i]) pointers.push_back(&tensor);
       context.EmplaceBackOutputs(pointers);
     }
-    context.RefreshTensorAttributes();
     if (kernel.plan != nullptr) SetPlan(kernel, &context);
     try {
       kernel(&context);
@@ -350,8 +352,6 @@ class Invocation {
     }
     if (schema_.args[arg].is_tensor()) {
       context->EmplaceBackInputs(tensors);
-    } else if (!tensors.empty()) {
-      context->EmplaceBackAttr(tensors[0], schema_.args[arg].type);
     } else {
       context->EmplaceBackAttr(*bound_[arg].attribute);
     }

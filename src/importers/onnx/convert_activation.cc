@@ -68,8 +68,6 @@ void Softsign(OnnxContext& c) {
   c.Bind(0, c.Binary("divide", x, c.Scaled(c.Unary("abs", x), 1.0, 1.0)));
 }
 
-void Tan(OnnxContext& c) { c.Bind(0, c.Binary("divide", c.Unary("sin", c.Input(0)), c.Unary("cos", c.Input(0)))); }
-
 // One where the largest element along the axis is (the first of equal ones), zero elsewhere.
 void Hardmax(OnnxContext& c) {
   const std::string x = c.Input(0);
@@ -95,7 +93,6 @@ REGISTER_CONVERTER(onnx, Celu, &Convert<Celu>);
 REGISTER_CONVERTER(onnx, ThresholdedRelu, &Convert<ThresholdedRelu>);
 REGISTER_CONVERTER(onnx, Shrink, &Convert<Shrink>);
 REGISTER_CONVERTER(onnx, Softsign, &Convert<Softsign>);
-REGISTER_CONVERTER(onnx, Tan, &Convert<Tan>);
 REGISTER_CONVERTER(onnx, Hardmax, &Convert<Hardmax>);
 
 }  // namespace wherry::onnx

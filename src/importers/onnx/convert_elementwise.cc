@@ -75,10 +75,10 @@ void Mod(OnnxContext& c) {
   c.Bind(0, c.Binary(fmod ? "fmod" : "remainder", c.Input(0), c.Input(1)));
 }
 
-// All bits of -1 are ones.
-void BitwiseNot(OnnxContext& c) {
-  const std::string x = c.Input(0);
-  c.Bind(0, c.Binary("subtract", c.ConvertContext::ConstantScalar(Scalar(int64_t{-1}), c.TypeOf(x)), x));
+void BitShift(OnnxContext& c) {
+  const auto direction = c.Attr<std::string>("direction");
+  if (direction != "LEFT" && direction != "RIGHT") c.Corrupt("attribute direction is ", Quote(direction));
+  c.Bind(0, c.Binary(direction == "LEFT" ? "bitwise_left_shift" : "bitwise_right_shift", c.Input(0), c.Input(1)));
 }
 
 void IsInf(OnnxContext& c) {
@@ -110,7 +110,7 @@ REGISTER_CONVERTER(onnx, Min, &Convert<Fold<kMinimum>>);
 REGISTER_CONVERTER(onnx, Sum, &Convert<Fold<kAdd>>);
 REGISTER_CONVERTER(onnx, Mean, &Convert<Mean>);
 REGISTER_CONVERTER(onnx, Mod, &Convert<Mod>);
-REGISTER_CONVERTER(onnx, BitwiseNot, &Convert<BitwiseNot>);
+REGISTER_CONVERTER(onnx, BitShift, &Convert<BitShift>);
 REGISTER_CONVERTER(onnx, IsInf, &Convert<IsInf>);
 
 }  // namespace wherry::onnx

@@ -131,7 +131,6 @@ void Swiglu(OpContext& c) {
   c.Result({"out", 0}, c.Binary("multiply", c.Unary("silu", x), y));
 }
 
-void Log1p(OpContext& c) { c.Result({"Out", 0}, c.Unary("log", c.Scaled(c.Input({"X", 0}), 1.0, 1.0))); }
 void Log2(OpContext& c) { c.Result({"Out", 0}, c.Scaled(c.Unary("log", c.Input({"X", 0})), 1.4426950408889634)); }
 void Log10(OpContext& c) { c.Result({"Out", 0}, c.Scaled(c.Unary("log", c.Input({"X", 0})), 0.43429448190325182)); }
 
@@ -169,8 +168,6 @@ REGISTER_CONVERTER(paddle, prelu, &Convert<Prelu>);
 REGISTER_CONVERTER(pir, prelu, &Convert<Prelu>);
 REGISTER_CONVERTER(paddle, swiglu, &Convert<Swiglu>);
 REGISTER_CONVERTER(pir, swiglu, &Convert<Swiglu>);
-REGISTER_CONVERTER(paddle, log1p, &Convert<Log1p>);
-REGISTER_CONVERTER(pir, log1p, &Convert<Log1p>);
 REGISTER_CONVERTER(paddle, log2, &Convert<Log2>);
 REGISTER_CONVERTER(pir, log2, &Convert<Log2>);
 REGISTER_CONVERTER(paddle, log10, &Convert<Log10>);

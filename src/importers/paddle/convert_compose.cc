@@ -83,27 +83,6 @@ void LogSigmoid(OpContext& c) {
   c.Result({"Out", 0}, c.Unary("neg", c.Emit("softplus", {{"x", {negative}}})));
 }
 
-// (exp(x) + sign * exp(-x)) / 2
-void Hyperbolic(OpContext& c, double sign) {
-  const std::string x = c.Input({"X", 0});
-  const std::string mirrored = c.Scaled(c.Unary("exp", c.Unary("neg", x)), sign);
-  c.Result({"Out", 0}, c.Scaled(c.Binary("add", c.Unary("exp", x), mirrored), 0.5));
-}
-void Sinh(OpContext& c) { Hyperbolic(c, -1.0); }
-void Cosh(OpContext& c) { Hyperbolic(c, 1.0); }
-
-// Integers of Wherry have no bitwise operators; on bools they are the logical ones.
-void Bitwise(OpContext& c, const char* logical) {
-  const std::string x = c.Input({"X", 0});
-  const std::string y = c.OptionalInput({"Y", 1});
-  if (c.TypeOf(x) != DataType::kBool) c.Unsupported("the elements are ", ToString(c.TypeOf(x)), ", expected bool");
-  c.EmitResult(logical, {{"x", {x}}, {"y", {y}}});
-}
-void BitwiseAnd(OpContext& c) { Bitwise(c, "logical_and"); }
-void BitwiseOr(OpContext& c) { Bitwise(c, "logical_or"); }
-void BitwiseXor(OpContext& c) { Bitwise(c, "logical_xor"); }
-void BitwiseNot(OpContext& c) { Bitwise(c, "logical_not"); }
-
 // x / sqrt(sum(x * x) + epsilon) along an axis.
 void L2Normalize(OpContext& c) {
   const std::string x = c.Input({"X"});
@@ -143,18 +122,6 @@ REGISTER_CONVERTER(paddle, logit, &Convert<Logit>);
 REGISTER_CONVERTER(pir, logit, &Convert<Logit>);
 REGISTER_CONVERTER(paddle, logsigmoid, &Convert<LogSigmoid>);
 REGISTER_CONVERTER(pir, logsigmoid, &Convert<LogSigmoid>);
-REGISTER_CONVERTER(paddle, sinh, &Convert<Sinh>);
-REGISTER_CONVERTER(pir, sinh, &Convert<Sinh>);
-REGISTER_CONVERTER(paddle, cosh, &Convert<Cosh>);
-REGISTER_CONVERTER(pir, cosh, &Convert<Cosh>);
-REGISTER_CONVERTER(paddle, bitwise_and, &Convert<BitwiseAnd>);
-REGISTER_CONVERTER(pir, bitwise_and, &Convert<BitwiseAnd>);
-REGISTER_CONVERTER(paddle, bitwise_or, &Convert<BitwiseOr>);
-REGISTER_CONVERTER(pir, bitwise_or, &Convert<BitwiseOr>);
-REGISTER_CONVERTER(paddle, bitwise_xor, &Convert<BitwiseXor>);
-REGISTER_CONVERTER(pir, bitwise_xor, &Convert<BitwiseXor>);
-REGISTER_CONVERTER(paddle, bitwise_not, &Convert<BitwiseNot>);
-REGISTER_CONVERTER(pir, bitwise_not, &Convert<BitwiseNot>);
 REGISTER_CONVERTER(paddle, norm, &Convert<L2Normalize>);
 REGISTER_CONVERTER(paddle, affine_channel, &Convert<AffineChannel>);
 REGISTER_CONVERTER(pir, affine_channel, &Convert<AffineChannel>);

@@ -88,12 +88,7 @@ void FullLike(OpContext& c) {
 // A constant with its values in attributes: in one list of numbers with types, or in one list per type.
 void AssignValue(OpContext& c) {
   const auto dtype = c.Attr<DataType>("dtype");
-  std::vector<Scalar> values;
-  for (const char* name :
-       {"values", "bool_values", "fp32_values", "int32_values", "int64_values", "fp64_values", "int8_values"}) {
-    const Attribute* attr = values.empty() ? c.op().FindAttr(name) : nullptr;
-    if (attr != nullptr) values = std::get<std::vector<Scalar>>(ConvertAttribute(*attr, AttrType::kScalars, name));
-  }
+  const std::vector<Scalar> values = c.ListedValues();
   const auto shape = c.Attr<std::vector<int64_t>>("shape");
   for (const int64_t dim : shape) {
     if (dim < 0) c.Corrupt("its shape has a negative dimension");

@@ -43,6 +43,9 @@ void Minimum(OpContext& c) { ConvertBinary(c, "minimum"); }
 void Power(OpContext& c) { ConvertBinary(c, "elementwise_pow"); }
 void FloorDivide(OpContext& c) { ConvertBinary(c, "floor_divide"); }
 void Remainder(OpContext& c) { ConvertBinary(c, "remainder"); }
+void Fmax(OpContext& c) { ConvertBinary(c, "fmax"); }
+void Fmin(OpContext& c) { ConvertBinary(c, "fmin"); }
+void Heaviside(OpContext& c) { ConvertBinary(c, "heaviside"); }
 void Equal(OpContext& c) { ConvertBinary(c, "equal"); }
 void NotEqual(OpContext& c) { ConvertBinary(c, "not_equal"); }
 void LessThan(OpContext& c) { ConvertBinary(c, "less_than"); }
@@ -86,6 +89,9 @@ REGISTER_CONVERTER(paddle, elementwise_min, &Convert<Minimum>);
 REGISTER_CONVERTER(paddle, elementwise_pow, &Convert<Power>);
 REGISTER_CONVERTER(paddle, elementwise_floordiv, &Convert<FloorDivide>);
 REGISTER_CONVERTER(paddle, elementwise_mod, &Convert<Remainder>);
+REGISTER_CONVERTER(paddle, elementwise_fmax, &Convert<Fmax>);
+REGISTER_CONVERTER(paddle, elementwise_fmin, &Convert<Fmin>);
+REGISTER_CONVERTER(paddle, elementwise_heaviside, &Convert<Heaviside>);
 REGISTER_CONVERTER(paddle, equal, &Convert<Equal>);
 REGISTER_CONVERTER(paddle, not_equal, &Convert<NotEqual>);
 REGISTER_CONVERTER(paddle, less_than, &Convert<LessThan>);

@@ -262,15 +262,12 @@ void Linspace(OpContext& c) {
 }
 
 void Eye(OpContext& c) {
-  const int64_t rows = c.KnownInt({nullptr, 0}, "num_rows", 0);
-  int64_t columns = c.KnownInt({nullptr, 1}, "num_columns", -1);
-  if (columns == -1) columns = rows;
-  if (rows < 0 || columns < 0) c.Corrupt("it is ", rows, " x ", columns);
-  if (columns > 0 && rows > kMostConstantElements / columns) c.Unsupported("it is ", rows, " x ", columns);
-  std::vector<Scalar> values(static_cast<size_t>(rows * columns), Scalar(0));
-  for (int64_t i = 0; i < std::min(rows, columns); ++i) values[static_cast<size_t>(i * columns + i)] = Scalar(1);
-  c.Result({"Out", 0},
-           c.Constant(TensorOfScalars({rows, columns}, values, c.Attr<DataType>("dtype", DataType::kFloat)), c.Stem()));
+  Ints rows = c.IntsOf({nullptr, 0}, {nullptr}, "num_rows");
+  Ints columns = c.OptionalInts({nullptr, 1}, {nullptr}, "num_columns").value_or(rows);
+  if (columns.values && *columns.values == std::vector<int64_t>{-1}) columns = rows;
+  const std::string down = c.Unsqueezed(c.CountTo(c.TensorOf(rows)), {1});
+  const std::string on_diagonal = c.Binary("equal", down, c.CountTo(c.TensorOf(columns)));
+  c.Result({"Out", 0}, c.Cast(on_diagonal, c.Attr<DataType>("dtype", DataType::kFloat)));
 }
 
 // Version 1: like tile.

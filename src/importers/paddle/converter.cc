@@ -183,6 +183,35 @@ std::string OpContext::Cast(const std::string& x, DataType dtype) {
   return Emit("cast", {{"x", {x}}}, {{"dtype", dtype}});
 }
 
+std::string OpContext::Unsqueezed(const std::string& x, std::vector<int64_t> axes) {
+  return axes.empty() ? x : Emit("unsqueeze", {{"x", {x}}}, {{"axis", IntArray(std::move(axes))}});
+}
+
+std::string OpContext::Squeezed(const std::string& x, std::vector<int64_t> axes) {
+  return axes.empty() ? x : Emit("squeeze", {{"x", {x}}}, {{"axis", IntArray(std::move(axes))}});
+}
+
+std::string OpContext::Dimension(const std::string& x, int64_t axis) {
+  return Emit("slice", {{"x", {Unary("shape", x)}}},
+              {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({axis})}, {"ends", IntArray({axis + 1})}});
+}
+
+int64_t OpContext::Axis(int64_t axis, int rank) const {
+  if (axis < -int64_t{rank} || axis >= rank) Corrupt("the axis is ", axis, " for an input of rank ", rank);
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<Scalar> OpContext::ListedValues() const {
+  for (const char* name :
+       {"values", "bool_values", "fp32_values", "int32_values", "int64_values", "fp64_values", "int8_values"}) {
+    const Attribute* attr = op().FindAttr(name);
+    if (attr == nullptr) continue;
+    auto values = std::get<std::vector<Scalar>>(ConvertAttribute(*attr, AttrType::kScalars, name));
+    if (!values.empty()) return values;
+  }
+  return {};
+}
+
 bool OpContext::ChannelsLast() const {
   for (const char* name : {"data_format", "data_layout"}) {
     if (!HasAttr(name)) continue;

@@ -74,6 +74,9 @@ class OpContext : public ConvertContext {
   std::string TensorOf(const Ints& ints);
   std::string TensorOf(const Number& number, DataType dtype);
 
+  // The numbers of attribute `values` or, in older files, of fp32_values and its kin.
+  std::vector<Scalar> ListedValues() const;
+
   // Short forms for values that converters build from several operators.
   std::string Unary(const std::string& type, const std::string& x) { return Emit(type, {{"x", {x}}}); }
   std::string Binary(const std::string& type, const std::string& x, const std::string& y) {
@@ -85,6 +88,23 @@ class OpContext : public ConvertContext {
   std::string Reshaped(const std::string& x, std::vector<int64_t> shape);
   std::string Transposed(const std::string& x, std::vector<int64_t> perm);
   std::string Cast(const std::string& x, DataType dtype);
+  std::string Unsqueezed(const std::string& x, std::vector<int64_t> axes);
+  std::string Squeezed(const std::string& x, std::vector<int64_t> axes);
+  std::string Expanded(const std::string& x, const std::string& shape) {
+    return Emit("expand", {{"x", {x}}, {"shape", {shape}}});
+  }
+  // One dimension of x, as i64[1].
+  std::string Dimension(const std::string& x, int64_t axis);
+  // One or more lists of integers as one, i64.
+  std::string Joined(const std::vector<std::string>& lists) {
+    return Emit("concat", {{"x", lists}}, {{"axis", int64_t{0}}});
+  }
+  // 0, 1, ... up to but without `end`, a list of one number.
+  std::string CountTo(const std::string& end) {
+    return Emit("arange", {{"end", {end}}}, {{"start", Scalar(int64_t{0})}});
+  }
+  // axis + rank for a negative axis; one outside is Error(kCorrupt).
+  int64_t Axis(int64_t axis, int rank) const;
 
   // Whether the attribute data_format (or data_layout) puts channels last; Unsupported() if it is neither form.
   bool ChannelsLast() const;

@@ -102,6 +102,34 @@ void Fmod(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor
   });
 }
 
+template <typename T>
+void Atan2(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  MapBinary<T>(x, y, out, [](double a, double b) { return std::atan2(a, b); });
+}
+
+template <typename T>
+void CopySign(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  MapBinary<T>(x, y, out, [](double a, double b) { return std::copysign(a, b); });
+}
+
+template <typename T>
+void Heaviside(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  MapBinary<T>(x, y, out, [](Wide<T> a, Wide<T> b) {
+    if (IsNan(a)) return a;
+    return a == Wide<T>{0} ? b : static_cast<Wide<T>>(a > Wide<T>{0});
+  });
+}
+
+template <typename T>
+void FMax(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  MapBinary<T>(x, y, out, [](Wide<T> a, Wide<T> b) { return IsNan(a) || b > a ? b : a; });
+}
+
+template <typename T>
+void FMin(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  MapBinary<T>(x, y, out, [](Wide<T> a, Wide<T> b) { return IsNan(a) || b < a ? b : a; });
+}
+
 }  // namespace
 
 REGISTER_KERNEL(add, ref, kHost, kNCHW, Add, WHERRY_REF_ALL);
@@ -114,5 +142,10 @@ REGISTER_KERNEL(elementwise_pow, ref, kHost, kNCHW, Power, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(floor_divide, ref, kHost, kNCHW, FloorDivide, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(remainder, ref, kHost, kNCHW, Remainder, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(fmod, ref, kHost, kNCHW, Fmod, WHERRY_REF_NUMBERS);
+REGISTER_KERNEL(atan2, ref, kHost, kNCHW, Atan2, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(copysign, ref, kHost, kNCHW, CopySign, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(heaviside, ref, kHost, kNCHW, Heaviside, WHERRY_REF_NUMBERS);
+REGISTER_KERNEL(fmax, ref, kHost, kNCHW, FMax, WHERRY_REF_NUMBERS);
+REGISTER_KERNEL(fmin, ref, kHost, kNCHW, FMin, WHERRY_REF_NUMBERS);
 
 }  // namespace wherry::ref

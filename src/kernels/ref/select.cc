@@ -6,15 +6,12 @@
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/element.h"
+#include "kernels/ref/index.h"
 #include "kernels/ref/strided.h"
 #include "op/infer/slice_range.h"
 
 namespace wherry::ref {
 namespace {
-
-int64_t IndexAt(const DenseTensor& index, int64_t i) {
-  return index.dtype() == DataType::kInt32 ? int64_t{index.data<int32_t>()[i]} : index.data<int64_t>()[i];
-}
 
 template <typename T>
 void Slice(const CpuContext& /*context*/, const DenseTensor& x, const std::vector<int64_t>& axes,

@@ -111,6 +111,25 @@ MetaTensor ProdInferMeta(const MetaTensor& x, const SymIntArray& axis, bool keep
 MetaTensor ArgMinMaxInferMeta(const MetaTensor& x, int64_t axis, bool keepdims, bool flatten, DataType dtype,
                               bool select_last);
 
+// Order, rank, and what gathers up along an axis. Positions are i64, or `dtype` (i32 or i64).
+std::vector<MetaTensor> TopkInferMeta(const MetaTensor& x, const SymScalar& k, int axis);
+std::vector<MetaTensor> ArgsortInferMeta(const MetaTensor& x, int axis);
+std::vector<MetaTensor> ModeInferMeta(const MetaTensor& x, int axis, bool keepdim);
+std::vector<MetaTensor> UniqueInferMeta(const MetaTensor& x, const std::vector<int64_t>& axis, DataType dtype);
+MetaTensor SearchSortedInferMeta(const MetaTensor& sequence, const MetaTensor& values, DataType dtype);
+MetaTensor CumulateInferMeta(const MetaTensor& x, const SymScalar& axis, bool flatten);
+std::vector<MetaTensor> CumulativeExtremeInferMeta(const MetaTensor& x, int axis, DataType dtype);
+
+// Elements picked out or put in by their positions.
+MetaTensor GatherNdInferMeta(const MetaTensor& x, const MetaTensor& index, int batch_dims);
+MetaTensor ScatterNdInferMeta(const MetaTensor& x, const MetaTensor& index, const MetaTensor& updates,
+                              const std::string& reduce);
+MetaTensor TakeAlongAxisInferMeta(const MetaTensor& x, const MetaTensor& index, int axis);
+MetaTensor PutAlongAxisInferMeta(const MetaTensor& x, const MetaTensor& index, const MetaTensor& value, int axis,
+                                 const std::string& reduce);
+MetaTensor SetValueInferMeta(const MetaTensor& x, const MetaTensor& value, const std::vector<int64_t>& axes,
+                             const SymIntArray& starts, const SymIntArray& ends, const SymIntArray& steps);
+
 // The same elements under another shape.
 MetaTensor ReshapeInferMeta(const MetaTensor& x, const SymIntArray& shape, bool allow_zero);
 MetaTensor SqueezeInferMeta(const MetaTensor& x, const SymIntArray& axis);

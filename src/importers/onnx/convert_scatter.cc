@@ -1,0 +1,96 @@
+// Elements put in or picked out by positions; order and rank.
+#include "base/strings.h"
+#include "importers/onnx/converter.h"
+
+namespace wherry::onnx {
+
+namespace {
+
+std::string ReduceOf(OnnxContext& c) {
+  const auto reduction = c.Attr<std::string>("reduction", "none");
+  for (const char* known : {"add", "mul", "max", "min"}) {
+    if (reduction == known) return reduction;
+  }
+  if (reduction != "none") c.Corrupt("attribute reduction is ", Quote(reduction));
+  return "assign";
+}
+
+void ScatterElements(OnnxContext& c) {
+  c.EmitResult("put_along_axis", {{"x", {c.Input(0)}}, {"index", {c.Input(1)}}, {"value", {c.Input(2)}}},
+               {{"axis", c.Attr<int64_t>("axis", 0)}, {"reduce", ReduceOf(c)}});
+}
+
+void ScatterND(OnnxContext& c) {
+  c.EmitResult("scatter_nd", {{"x", {c.Input(0)}}, {"index", {c.Input(1)}}, {"updates", {c.Input(2)}}},
+               {{"reduce", ReduceOf(c)}});
+}
+
+// The slices, or elements, where a list of bools is true; it may end before they do.
+void Compress(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  const std::string positions = c.Reshaped(c.Unary("nonzero", c.Input(1)), {-1});
+  if (!c.HasAttr("axis")) {
+    return c.EmitResult("gather", {{"x", {c.Reshaped(x, {-1})}}, {"index", {positions}}}, {{"axis", int64_t{0}}});
+  }
+  c.EmitResult("gather", {{"x", {x}}, {"index", {positions}}}, {{"axis", c.Axis(c.Attr<int64_t>("axis"), c.Rank(x))}});
+}
+
+void Unique(OnnxContext& c) {
+  OpAttrs attrs = {{"sorted", c.Attr<bool>("sorted", true)}};
+  if (c.HasAttr("axis")) attrs.emplace_back("axis", std::vector<int64_t>{c.Attr<int64_t>("axis")});
+  const auto results = c.EmitMany("unique", {{"x", {c.Input(0)}}}, attrs, 4);
+  for (size_t i = 0; i < results.size(); ++i) c.Bind(i, results[i]);
+}
+
+void TopK(OnnxContext& c) {
+  OpInputs inputs = {{"x", {c.Input(0)}}};
+  OpAttrs attrs = {{"axis", c.Attr<int64_t>("axis", -1)}, {"largest", c.Attr<bool>("largest", true)}};
+  if (c.HasInput(1)) {
+    c.PassScalar("k", 1, &inputs, &attrs);
+  } else {
+    attrs.emplace_back("k", Scalar(c.Attr<int64_t>("k")));
+  }
+  const auto results = c.EmitMany("topk", inputs, attrs, 2);
+  c.Bind(0, results[0]);
+  c.Bind(1, results[1]);
+}
+
+// The elements at these positions of the last axis (a feature of ai.onnx.ml).
+void ArrayFeatureExtractor(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  const std::string rows = c.Rank(x) == 1 ? c.Unsqueezed(x, {0}) : x;
+  const std::string index = c.Reshaped(c.Input(1), {-1});
+  c.EmitResult("gather", {{"x", {rows}}, {"index", {index}}}, {{"axis", int64_t{-1}}});
+}
+
+// The first sequence_lens[i] slices of sequence i backwards, the rest as they are.
+void ReverseSequence(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  const int rank = c.Rank(x);
+  const int64_t batch = c.Axis(c.Attr<int64_t>("batch_axis", 1), rank);
+  const int64_t time = c.Axis(c.Attr<int64_t>("time_axis", 0), rank);
+  if (batch + time != 1) c.Corrupt("the axes are ", batch, " and ", time, ", expected 0 and 1");
+  const std::string steps = c.PositionsAlong(x, time, batch == 1 ? 1 : 0);
+  const std::string length = batch == 0 ? c.Unsqueezed(c.Input(1), {1}) : c.Input(1);
+  const std::string mirrored = c.Scaled(c.Binary("subtract", length, steps), 1.0, -1.0);
+  const std::string from =
+      c.Emit("where", {{"condition", {c.Binary("less_than", steps, length)}}, {"x", {mirrored}}, {"y", {steps}}});
+  std::vector<int64_t> behind;
+  for (int64_t i = 2; i < rank; ++i) behind.push_back(i);
+  const std::string index = behind.empty() ? from : c.Unsqueezed(from, behind);
+  const std::string all = c.Emit("expand", {{"x", {index}}, {"shape", {c.Unary("shape", x)}}});
+  c.EmitResult("take_along_axis", {{"x", {x}}, {"index", {all}}}, {{"axis", time}});
+}
+
+}  // namespace
+
+REGISTER_CONVERTER(onnx, ScatterElements, &Convert<ScatterElements>);
+REGISTER_CONVERTER(onnx, Scatter, &Convert<ScatterElements>);
+REGISTER_CONVERTER(onnx, ScatterND, &Convert<ScatterND>);
+REGISTER_CONVERTER(onnx, Compress, &Convert<Compress>);
+REGISTER_CONVERTER(onnx, Unique, &Convert<Unique>);
+REGISTER_CONVERTER(onnx, TopK, &Convert<TopK>);
+REGISTER_CONVERTER(onnx, ai_onnx_ml_ArrayFeatureExtractor, &Convert<ArrayFeatureExtractor>);
+REGISTER_CONVERTER(onnx, ReverseSequence, &Convert<ReverseSequence>);
+
+}  // namespace wherry::onnx

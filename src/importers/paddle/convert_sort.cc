@@ -1,0 +1,204 @@
+// Order, rank, counts, and what gathers up along an axis.
+#include <algorithm>
+#include <numeric>
+
+#include "base/strings.h"
+#include "importers/paddle/converter.h"
+
+namespace wherry::paddle {
+
+namespace {
+
+void Topk(OpContext& c) {
+  OpInputs inputs = {{"x", {c.Input({"X"})}}};
+  OpAttrs attrs = {
+      {"axis", c.Attr<int64_t>("axis", -1)}, {"largest", c.Attr<bool>("largest", true)}, {"stable", false}};
+  OpContext::Pass("k", c.NumberOf({"K"}, "k", Scalar(1)), &inputs, &attrs);
+  const auto results = c.EmitMany("topk", inputs, attrs, 2);
+  c.Result({"Out"}, results[0]);
+  c.Result({"Indices"}, results[1]);
+}
+
+void KthValue(OpContext& c) {
+  const auto k = c.Attr<int64_t>("k", 1);
+  const auto axis = c.Attr<int64_t>("axis", -1);
+  const std::string x = c.Input({"X", 0});
+  const auto lowest = c.EmitMany("topk", {{"x", {x}}}, {{"k", Scalar(k)}, {"axis", axis}, {"largest", false}}, 2);
+  for (size_t i = 0; i < 2; ++i) {
+    std::string last = lowest[i];
+    if (c.Rank(x) > 0) {
+      last = c.Emit("slice", {{"x", {last}}},
+                    {{"axes", std::vector<int64_t>{axis}}, {"starts", IntArray({k - 1})}, {"ends", IntArray({k})}});
+      if (!c.Attr<bool>("keepdim", false)) last = c.Squeezed(last, {axis});
+    }
+    c.Result({i == 0 ? "Out" : "Indices", static_cast<int>(i)}, last);
+  }
+}
+
+// The middle of the elements in order; NaN if one of them is. Mode "avg": the mean of the two that are nearest to the
+// middle; "min": the lower one.
+void Median(OpContext& c) {
+  std::string x = c.Input({"X", 0});
+  const int rank = c.Rank(x);
+  const auto mode = c.Attr<std::string>("mode", "avg");
+  if (mode != "avg" && mode != "min") c.Corrupt("attribute mode is ", Quote(mode));
+  std::vector<int64_t> axes = c.Attr<std::vector<int64_t>>("axis", {});
+  if (axes.empty()) {
+    axes.resize(static_cast<size_t>(rank));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  int64_t count = 1;
+  for (int64_t& axis : axes) {
+    axis = c.Axis(axis, rank);
+    const Dim& dim = c.Meta(x).dims[static_cast<size_t>(axis)];
+    if (!dim.known()) c.Unsupported("dimension ", axis, " is not known");
+    count *= dim.value();
+  }
+  if (count == 0) c.Unsupported("there are no elements");
+  // The axes as one, behind the others.
+  std::vector<int64_t> perm;
+  std::vector<int64_t> kept;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) perm.push_back(i);
+  }
+  const auto outer = static_cast<int64_t>(perm.size());
+  perm.insert(perm.end(), axes.begin(), axes.end());
+  if (rank > 0) x = c.Transposed(x, perm);
+  x = axes.size() > 1 ? c.Emit("flatten", {{"x", {x}}}, {{"start_axis", outer}, {"stop_axis", int64_t{-1}}}) : x;
+  if (rank == 0) x = c.Reshaped(x, {1});
+  const auto sorted = c.EmitMany("argsort", {{"x", {x}}}, {{"axis", int64_t{-1}}}, 2);
+  const auto at = [&](const std::string& value, int64_t place) {
+    const std::string one =
+        c.Emit("slice", {{"x", {value}}},
+               {{"axes", std::vector<int64_t>{-1}}, {"starts", IntArray({place})}, {"ends", IntArray({place + 1})}});
+    return c.Squeezed(one, {-1});
+  };
+  const int64_t low = (count - 1) / 2;
+  const int64_t high = count / 2;
+  const DataType dtype = IsFloating(c.TypeOf(x)) ? c.TypeOf(x) : mode == "avg" ? DataType::kFP64 : c.TypeOf(x);
+  std::string middle = c.Cast(at(sorted[0], low), dtype);
+  if (mode == "avg" && high != low) middle = c.Scaled(c.Binary("add", middle, c.Cast(at(sorted[0], high), dtype)), 0.5);
+  // NaN comes last.
+  const std::string greatest = c.Cast(at(sorted[0], count - 1), dtype);
+  if (IsFloating(dtype)) {
+    const std::string has_nan = c.Unary("isnan", greatest);
+    middle = c.Emit("where", {{"condition", {has_nan}}, {"x", {greatest}}, {"y", {middle}}});
+  }
+  std::sort(axes.begin(), axes.end());
+  const bool keep = c.Attr<bool>("keepdim", false);
+  c.Result({"Out", 0}, keep ? c.Unsqueezed(middle, axes) : middle);
+  const std::string place = at(sorted[1], low);
+  c.Result({"MedianIndex", 1}, keep ? c.Unsqueezed(place, axes) : place);
+}
+
+void Cumsum(OpContext& c) {
+  std::string x = c.Input({"X", 0});
+  if (c.TypeOf(x) == DataType::kBool) x = c.Cast(x, DataType::kInt64);
+  OpInputs inputs = {{"x", {x}}};
+  OpAttrs attrs = {{"flatten", c.Attr<bool>("flatten", false)},
+                   {"exclusive", c.Attr<bool>("exclusive", false)},
+                   {"reverse", c.Attr<bool>("reverse", false)}};
+  OpContext::Pass("axis", c.NumberOf({nullptr, 1}, "axis", Scalar(-1)), &inputs, &attrs);
+  c.EmitResult("cumsum", inputs, attrs);
+}
+
+DataType IndexType(OpContext& c) {
+  const auto dtype = c.Attr<DataType>("dtype", DataType::kInt64);
+  return dtype == DataType::kUndefined ? DataType::kInt64 : dtype;
+}
+
+void Unique(OpContext& c) {
+  const bool consecutive = c.op().type == "unique_consecutive";
+  // Version 1 has no axis and keeps the order of occurrence.
+  const OpAttrs attrs = {{"axis", c.Attr<std::vector<int64_t>>("axis", {})},
+                         {"sorted", c.pir() || c.Attr<bool>("is_sorted", false)},
+                         {"consecutive", consecutive},
+                         {"dtype", IndexType(c)}};
+  const auto results = c.EmitMany("unique", {{"x", {c.Input({"X", 0})}}}, attrs, 4);
+  c.Result({"Out", 0}, results[0]);
+  c.Result({"Indices", consecutive ? -1 : 1}, results[1]);
+  c.Result({"Index", consecutive ? 1 : 2}, results[2]);
+  c.Result({"Counts", consecutive ? 2 : 3}, results[3]);
+}
+
+void SearchSorted(OpContext& c) {
+  c.EmitResult("searchsorted", {{"sequence", {c.Input({"SortedSequence", 0})}}, {"values", {c.Input({"Values", 1})}}},
+               {{"dtype", c.Attr<bool>("out_int32", false) ? DataType::kInt32 : DataType::kInt64},
+                {"right", c.Attr<bool>("right", false)}});
+}
+
+// How often each of 0 to `bins` - 1, a list of one number, occurs in a list of positions; or the sum of its weights.
+std::string Counted(OpContext& c, const std::string& positions, const std::string& bins, const std::string& weights) {
+  const std::string zeros = c.Emit("full", {{"shape", {bins}}}, {{"value", Scalar(0)}, {"dtype", c.TypeOf(weights)}});
+  return c.Emit("put_along_axis", {{"x", {zeros}}, {"index", {positions}}, {"value", {weights}}},
+                {{"reduce", std::string("add")}});
+}
+std::string OnesLike(OpContext& c, const std::string& x) {
+  return c.Emit("full_like", {{"x", {x}}}, {{"value", Scalar(1)}, {"dtype", DataType::kInt64}});
+}
+
+void Bincount(OpContext& c) {
+  const std::string x = c.Cast(c.Input({"X", 0}), DataType::kInt64);
+  const std::string weights = c.OptionalInput({"Weights", 1});
+  Ints fallback;
+  fallback.values = std::vector<int64_t>{0};
+  const std::string least = c.TensorOf(c.OptionalInts({nullptr, 2}, {nullptr}, "minlength").value_or(fallback));
+  const std::string most = c.Emit("max", {{"x", {x}}}, {{"keepdim", true}});
+  const std::string bins = c.Binary("maximum", c.Scaled(most, 1.0, 1.0), least);
+  c.EmitResult("assign", {{"x", {Counted(c, x, bins, weights.empty() ? OnesLike(c, x) : weights)}}});
+}
+
+void Histogram(OpContext& c) {
+  const std::string x = c.Reshaped(c.Input({"X", 0}), {-1});
+  if (!c.OptionalInput({"Weight", 1}).empty()) c.Unsupported("it has weights");
+  if (c.Attr<bool>("density", false)) c.Unsupported("attribute density is true");
+  const auto bins = c.Attr<int64_t>("bins", 100);
+  if (bins < 1 || bins > (int64_t{1} << 30)) c.Corrupt("attribute bins is ", bins);
+  const std::string values = IsFloating(c.TypeOf(x)) ? x : c.Cast(x, DataType::kFP64);
+  const auto given = [&](const char* name) { return c.Attr<double>(name, 0.0); };
+  std::string low = c.Like(values, given("min"));
+  std::string high = c.Like(values, given("max"));
+  if (given("min") == given("max")) {
+    // Of the elements themselves; around them where those are all equal.
+    low = c.Unary("min", values);
+    high = c.Unary("max", values);
+    const std::string equal = c.Binary("equal", low, high);
+    const std::string half = c.Cast(equal, c.TypeOf(values));
+    low = c.Binary("subtract", low, half);
+    high = c.Binary("add", high, half);
+  }
+  const std::string inside =
+      c.Binary("logical_and", c.Binary("greater_equal", values, low), c.Binary("less_equal", values, high));
+  const std::string kept = c.Emit("gather_nd", {{"x", {values}}, {"index", {c.Unary("nonzero", inside)}}});
+  const std::string scaled = c.Binary("divide", c.Scaled(c.Binary("subtract", kept, low), static_cast<double>(bins)),
+                                      c.Binary("subtract", high, low));
+  // The last bin has its upper end.
+  const std::string bin = c.Emit("clip", {{"x", {c.Cast(scaled, DataType::kInt64)}}},
+                                 {{"min", Scalar(int64_t{0})}, {"max", Scalar(bins - 1)}});
+  const std::string count = c.ConvertContext::ConstantInts(std::vector<int64_t>{bins});
+  c.EmitResult("assign", {{"x", {Counted(c, bin, count, OnesLike(c, bin))}}});
+}
+
+}  // namespace
+
+REGISTER_CONVERTER(paddle, top_k, &Convert<Topk>);
+REGISTER_CONVERTER(paddle, top_k_v2, &Convert<Topk>);
+REGISTER_CONVERTER(paddle, kthvalue, &Convert<KthValue>);
+REGISTER_CONVERTER(pir, kthvalue, &Convert<KthValue>);
+REGISTER_CONVERTER(paddle, median, &Convert<Median>);
+REGISTER_CONVERTER(pir, median, &Convert<Median>);
+REGISTER_CONVERTER(paddle, cumsum, &Convert<Cumsum>);
+REGISTER_CONVERTER(pir, cumsum, &Convert<Cumsum>);
+REGISTER_CONVERTER(pir, cumsum_, &Convert<Cumsum>);
+REGISTER_CONVERTER(paddle, unique, &Convert<Unique>);
+REGISTER_CONVERTER(pir, unique, &Convert<Unique>);
+REGISTER_CONVERTER(paddle, unique_consecutive, &Convert<Unique>);
+REGISTER_CONVERTER(pir, unique_consecutive, &Convert<Unique>);
+REGISTER_CONVERTER(paddle, searchsorted, &Convert<SearchSorted>);
+REGISTER_CONVERTER(pir, searchsorted, &Convert<SearchSorted>);
+REGISTER_CONVERTER(paddle, bincount, &Convert<Bincount>);
+REGISTER_CONVERTER(pir, bincount, &Convert<Bincount>);
+REGISTER_CONVERTER(paddle, histogram, &Convert<Histogram>);
+REGISTER_CONVERTER(pir, histogram, &Convert<Histogram>);
+
+}  // namespace wherry::paddle
