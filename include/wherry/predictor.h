@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,12 @@ struct ProfileEvent {
   double duration_us = 0;
   double flops = 0;  // floating-point operations, 0 when unknown
   double bytes = 0;  // read and written
+};
+
+// Where most of the time between a config and a predictor went, in milliseconds.
+struct LoadTimes {
+  double import_ms = 0;    // reading the file into a program
+  double optimize_ms = 0;  // the passes; 0 for a file that was optimised before
 };
 
 // One predictor is used by one thread at a time; Clone() for more. All methods throw Error.
@@ -92,6 +99,10 @@ class PaddlePredictor {
   // for a light one).
   virtual std::string ProgramText() const = 0;
   virtual std::string OptimizeReportText() const = 0;
+  // What the file says about the model: "format" ("onnx", "paddle", ...), "producer", "opset", and the model's own
+  // properties (ONNX's metadata_props) as "model.NAME". A .wry file keeps them.
+  virtual const std::map<std::string, std::string>& Metadata() const = 0;
+  virtual const LoadTimes& GetLoadTimes() const = 0;
 
   static std::string GetVersion();
 };

@@ -58,7 +58,7 @@ class Program {
   std::vector<Block> blocks;  // blocks[0] is the main one
   WeightTable weights;
   std::shared_ptr<SymbolTable> symbols;
-  std::map<std::string, std::string> metadata;  // "format": "onnx", "producer", "opset", ...
+  std::map<std::string, std::string> metadata;  // "format": "onnx", "producer", "opset", "model.NAME"
   bool optimized = false;                       // passes have run
 
  private:

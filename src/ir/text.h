@@ -20,8 +20,9 @@ namespace wherry {
 
 struct PrintOptions {
   bool weights = true;  // print weights at all
-  bool exact_weights =
-      true;  // all weight data (base64 beyond 64 elements); false: {...} beyond 8 elements, which does not parse
+  // All weight data (base64 beyond 64 elements) and metadata; false: {...} beyond 8 elements or 200 bytes, which does
+  // not parse.
+  bool exact_weights = true;
   bool types = true;  // ": f32[N,2]" after each op
   bool picks = true;  // "#provider:variant/key"
 };

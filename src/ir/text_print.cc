@@ -72,6 +72,7 @@ std::string ShortestText(float value) {
 // The number of elements up to which a weight is printed as a list.
 constexpr int64_t kListedElements = 64;
 constexpr int64_t kSummaryElements = 8;
+constexpr size_t kSummaryBytes = 200;
 
 template <typename T>
 std::string ListElements(const DenseTensor& tensor) {
@@ -119,7 +120,7 @@ class Printer {
 
   std::string Run() {
     for (const auto& [key, value] : program_.metadata)
-      out_ += StrCat("meta ", text::QuoteString(key), " = ", text::QuoteString(value), "\n");
+      out_ += StrCat("meta ", text::QuoteString(key), " = ", MetadataValue(value), "\n");
     if (program_.optimized) out_ += "optimized\n";
     for (const auto& [name, tensor] : program_.weights) {
       if (!options_.weights) break;
@@ -132,6 +133,11 @@ class Printer {
 
  private:
   static std::string BlockName(size_t index) { return index == 0 ? "main" : StrCat("block", index); }
+
+  std::string MetadataValue(const std::string& value) const {
+    if (options_.exact_weights || value.size() <= kSummaryBytes) return text::QuoteString(value);
+    return StrCat("{", value.size(), " bytes}");
+  }
 
   std::string TypeOf(const Block& block, const std::string& name) const {
     const auto it = block.values.find(name);

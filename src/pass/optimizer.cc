@@ -1,17 +1,12 @@
 #include "pass/optimizer.h"
 
-#include <chrono>
-
 #include "base/check.h"
+#include "base/stopwatch.h"
 #include "pass/pass_manager.h"
 
 namespace wherry {
 
 namespace {
-
-double MillisecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
 
 size_t CountStmts(mir::SSAGraph& graph) {
   size_t count = 0;
@@ -45,7 +40,7 @@ void CheckPromise(const mir::Pass& pass, const mir::SSAGraph::Fingerprint& befor
 Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places,
                        const KernelPickFactor& kernel_pick_factor, const std::vector<std::string>& passes) {
   report_ = OptimizeReport();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch time;
   const std::vector<Place> places = valid_places.empty() ? std::vector<Place>{Place(NativeTarget())} : valid_places;
   const bool none = passes.size() == 1 && passes[0] == "none";
   const std::vector<std::string>& names = passes.empty() ? DefaultPipeline() : passes;
@@ -66,7 +61,7 @@ Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places
     report.skipped_because = SkipReason(pass, places);
     report.stmts_before = report.stmts_after = stmts;
     if (report.skipped_because.empty()) {
-      const auto pass_start = std::chrono::steady_clock::now();
+      const Stopwatch pass_time;
       pass.set_context(&context);
       pass.set_log(&report.notes);
       try {
@@ -82,14 +77,14 @@ Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places
       }
       stmts = report.stmts_after = CountStmts(*graph);
       report.ran = true;
-      report.milliseconds = MillisecondsSince(pass_start);
+      report.milliseconds = pass_time.Milliseconds();
       if (options_.after_pass) options_.after_pass(pass.name(), static_cast<int>(i), *graph);
     }
     if (pass.name() == options_.stop_after) break;
   }
   Program result = mir::SSAGraph::ToProgram(std::move(graph));
   result.optimized = !none;
-  report_.milliseconds = MillisecondsSince(start);
+  report_.milliseconds = time.Milliseconds();
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/mapped_file.h"
+#include "base/stopwatch.h"
 #include "base/strings.h"
 #include "base/system_error.h"
 #include "format/wry.h"
@@ -80,7 +81,9 @@ LoadedModel LoadModel(const CxxConfig& config,
   const std::string& last = config.stop_after();
   WHERRY_ENFORCE(last.empty() || std::find(passes.begin(), passes.end(), last) != passes.end(), kNotFound,
                  "optimisation cannot end after ", Quote(last), ", which is none of the passes to run");
+  const Stopwatch import_time;
   model.program = ImportFromConfig(config);
+  model.import_ms = import_time.Milliseconds();
   if (model.program.optimized) return model;
   OptimizerOptions options;
   options.verify = options.verify || config.verify();

@@ -9,6 +9,7 @@ namespace wherry {
 
 struct LoadedModel {
   Program program;
+  double import_ms = 0;
   OptimizeReport report;  // empty when the file was optimised already or the passes are {"none"}
 };
 

@@ -8,6 +8,8 @@ namespace wherry {
 std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const CxxConfig& config) {
   auto origin = std::make_shared<PredictorOrigin>();
   LoadedModel model = LoadModel(config);
+  origin->times.import_ms = model.import_ms;
+  origin->times.optimize_ms = model.report.milliseconds;
   origin->report = model.report.passes.empty() ? "" : model.report.DebugString();
   origin->save = [](const Program& program, const std::string& path) { SaveWry(program, path); };
   return std::make_shared<LightPredictor>(Executable::Build(std::move(model.program), config.watched_values()),

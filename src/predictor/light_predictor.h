@@ -14,6 +14,7 @@ namespace wherry {
 
 // What a predictor and its clones share, beside the executable.
 struct PredictorOrigin {
+  LoadTimes times;
   std::string report;  // the optimiser's, as text; empty when nothing was optimised
   // Writes the program as .wry; null: not possible here.
   std::function<void(const Program& program, const std::string& path)> save;
@@ -45,6 +46,8 @@ class LightPredictor : public PaddlePredictor {
   size_t WeightBytes() const override { return executable_->weight_bytes() + executable_->packs().bytes(); }
   std::string ProgramText() const override;
   std::string OptimizeReportText() const override;
+  const std::map<std::string, std::string>& Metadata() const override { return executable_->program().metadata; }
+  const LoadTimes& GetLoadTimes() const override { return origin_->times; }
 
  private:
   std::shared_ptr<const Executable> executable_;

@@ -1,12 +1,14 @@
 // CreatePaddlePredictor(MobileConfig): runs what was optimised before.
 #include "base/check.h"
 #include "base/mapped_file.h"
+#include "base/stopwatch.h"
 #include "format/wry.h"
 #include "predictor/light_predictor.h"
 
 namespace wherry {
 
 std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const MobileConfig& config) {
+  const Stopwatch import_time;
   FileBytes bytes;
   if (config.data() != nullptr) {
     bytes = FileBytes{"model in memory", {static_cast<const std::byte*>(config.data()), config.size()}, nullptr};
@@ -15,8 +17,10 @@ std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const MobileConfig& confi
     auto file = MappedFile::Open(config.model_path());
     bytes = FileBytes{config.model_path(), {file->data(), file->size()}, file};
   }
-  return std::make_shared<LightPredictor>(Executable::Build(LoadWry(bytes)), std::make_shared<PredictorOrigin>(),
-                                          config);
+  auto origin = std::make_shared<PredictorOrigin>();
+  Program program = LoadWry(bytes);
+  origin->times.import_ms = import_time.Milliseconds();
+  return std::make_shared<LightPredictor>(Executable::Build(std::move(program)), std::move(origin), config);
 }
 
 }  // namespace wherry

@@ -14,6 +14,7 @@ namespace wherry {
 namespace {
 
 constexpr char kProgram[] = R"(
+meta "model.author" = "nobody"
 weight %w : f32[2,2] = [1, 2, 3, 4]
 weight %b : f32[2] = [10, 20]
 block main(%x : f32[N,2]) -> (%y) {
@@ -77,6 +78,7 @@ TEST_F(PredictorTest, RunsClonesAndSaves) {
   mobile.set_model_from_file(Path("saved.wry"));
   const auto light = CreatePaddlePredictor(mobile);
   EXPECT_EQ(RunOnOnes(light.get(), 3), RunOnOnes(predictor.get(), 3));
+  EXPECT_EQ(light->Metadata().at("model.author"), "nobody");
   EXPECT_NE(ErrorText([&] { light->SaveOptimizedModel(Path("again.wry")); }).find("cannot save"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(Path("again.wry")));
 }
@@ -85,6 +87,8 @@ TEST_F(PredictorTest, OptimisesAndReports) {
   const auto predictor = CreatePaddlePredictor(Config());
   EXPECT_NE(predictor->ProgramText().find("fc("), std::string::npos) << predictor->ProgramText();
   EXPECT_NE(predictor->OptimizeReportText().find("fc_fuse_pass"), std::string::npos);
+  EXPECT_GT(predictor->GetLoadTimes().import_ms, 0);
+  EXPECT_GT(predictor->GetLoadTimes().optimize_ms, 0);
   CxxConfig plain = Config();
   plain.set_passes_internal({"none"});
   const auto untouched = CreatePaddlePredictor(plain);

@@ -65,6 +65,23 @@ void TakeOpset(View view, Opsets* opsets) {
   (*opsets)[Domain(std::move(domain))] = version;
 }
 
+// A StringStringEntryProto; the last one of a key counts.
+void TakeEntry(View view, std::map<std::string, std::string>* entries) {
+  std::string key;
+  std::string value;
+  ForEachField(view, [&](Reader& field) {
+    if (Is(field, 1, kBytes)) {
+      key = field.get_string();
+    } else if (Is(field, 2, kBytes)) {
+      value = field.get_string();
+    } else {
+      return false;
+    }
+    return true;
+  });
+  (*entries)[std::move(key)] = std::move(value);
+}
+
 TensorProto ParseTensor(View view) {
   TensorProto tensor;
   tensor.message = view;
@@ -76,19 +93,7 @@ TensorProto ParseTensor(View view) {
     } else if (Is(field, 9, kBytes)) {
       tensor.raw_data = field.get_view();
     } else if (Is(field, 13, kBytes)) {
-      std::string key;
-      std::string value;
-      ForEachField(field.get_view(), [&](Reader& entry) {
-        if (Is(entry, 1, kBytes)) {
-          key = entry.get_string();
-        } else if (Is(entry, 2, kBytes)) {
-          value = entry.get_string();
-        } else {
-          return false;
-        }
-        return true;
-      });
-      tensor.external_data[std::move(key)] = std::move(value);
+      TakeEntry(field.get_view(), &tensor.external_data);
     } else if (Is(field, 14, kVarint)) {
       tensor.external = field.get_int32() == 1;
     } else {
@@ -196,6 +201,8 @@ class ModelParser {
         where_ = "the model";
       } else if (Is(field, 8, kBytes)) {
         TakeOpset(field.get_view(), &model.opsets);
+      } else if (Is(field, 14, kBytes)) {
+        TakeEntry(field.get_view(), &model.properties);
       } else if (Is(field, 25, kBytes)) {
         Function(field.get_view(), &model);
       } else {

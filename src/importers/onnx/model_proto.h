@@ -85,6 +85,7 @@ struct ModelProto {
   std::string producer_name;
   std::string producer_version;
   Opsets opsets;
+  std::map<std::string, std::string> properties;  // metadata_props
   std::optional<GraphProto> graph;
   std::map<FunctionKey, FunctionProto> functions;
 };

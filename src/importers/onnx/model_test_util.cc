@@ -79,6 +79,12 @@ class ModelWriter {
     fields.AddString(2, "a test");
     fields.AddString(7, Graph(model_.graph));
     for (const auto& [domain, version] : model_.opsets) fields.AddString(8, Opset(domain, version));
+    for (const auto& [key, value] : model_.properties) {
+      Fields entry(model_);
+      entry.AddString(1, key);
+      entry.AddString(2, value);
+      fields.AddString(14, entry.Message());
+    }
     for (const TestFunction& function : model_.functions) fields.AddString(25, Function(function));
     return fields.Message();
   }

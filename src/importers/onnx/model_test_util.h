@@ -76,6 +76,7 @@ struct TestModel {
   TestGraph graph;
   std::vector<std::pair<std::string, int64_t>> opsets = {{"", 17}};
   std::vector<TestFunction> functions;
+  std::vector<std::pair<std::string, std::string>> properties;  // metadata_props
   int64_t ir_version = 8;
   bool packed = false;    // repeated numbers
   bool shuffled = false;  // fields of a message in another order, with unknown ones between

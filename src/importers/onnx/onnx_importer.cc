@@ -41,6 +41,7 @@ class OnnxImporter : public Importer {
     if (!model.producer_version.empty()) metadata["producer_version"] = model.producer_version;
     if (const auto opset = model.opsets.find(""); opset != model.opsets.end())
       metadata["opset"] = StrCat(opset->second);
+    for (const auto& [key, value] : model.properties) metadata[StrCat("model.", key)] = value;
     return state.builder.Finish();
   }
 };

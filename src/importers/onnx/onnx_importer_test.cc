@@ -68,6 +68,17 @@ TEST_F(OnnxImporterTest, WhateverProto2Allows) {
   ExpectLinear(ImportModel(InMemory("memory", Linear().Bytes())));
 }
 
+TEST_F(OnnxImporterTest, TheModelsOwnPropertiesGoIntoTheMetadata) {
+  TestModel model = Linear();
+  model.properties = {{"character", "a\nb\n\xe4\xb8\x80"}, {"format", "theirs"}, {"", "no name"}};
+  model.shuffled = true;
+  const Program program = ImportBytes(model.Bytes());
+  ExpectLinear(program);  // "format" is still ours
+  EXPECT_EQ(program.metadata.at("model.character"), "a\nb\n\xe4\xb8\x80");
+  EXPECT_EQ(program.metadata.at("model.format"), "theirs");
+  EXPECT_EQ(program.metadata.at("model."), "no name");
+}
+
 TEST_F(OnnxImporterTest, FromAFileOrItsFolder) {
   Write("net.onnx", Linear().Bytes());
   ExpectLinear(ImportModel(Path("net.onnx")));
