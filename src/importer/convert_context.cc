@@ -25,13 +25,17 @@ constexpr AttrType AttrTypeFor() {
 }
 
 // Integer elements of a host tensor in plain layout.
-template <typename T>
-void AppendInts(const DenseTensor& tensor, std::vector<int64_t>* out) {
+template <typename T, typename Number>
+void AppendNumbers(const DenseTensor& tensor, std::vector<Number>* out) {
   const auto* bytes = static_cast<const std::byte*>(tensor.raw_data());
   for (int64_t i = 0; i < tensor.numel(); ++i) {
     T value;  // the bytes may be unaligned
     std::memcpy(&value, bytes + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-    out->push_back(static_cast<int64_t>(value));
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+      out->push_back(static_cast<Number>(static_cast<float>(value)));
+    } else {
+      out->push_back(static_cast<Number>(value));
+    }
   }
 }
 
@@ -102,12 +106,12 @@ std::optional<std::vector<int64_t>> ConvertContext::ConstantInts(const std::stri
   std::vector<int64_t> ints;
   if (const DenseTensor* weight = block_.program().FindWeight(value)) {
     switch (weight->dtype()) {
-      case DataType::kBool: AppendInts<uint8_t>(*weight, &ints); return ints;
-      case DataType::kInt8: AppendInts<int8_t>(*weight, &ints); return ints;
-      case DataType::kUInt8: AppendInts<uint8_t>(*weight, &ints); return ints;
-      case DataType::kInt16: AppendInts<int16_t>(*weight, &ints); return ints;
-      case DataType::kInt32: AppendInts<int32_t>(*weight, &ints); return ints;
-      case DataType::kInt64: AppendInts<int64_t>(*weight, &ints); return ints;
+      case DataType::kBool: AppendNumbers<uint8_t>(*weight, &ints); return ints;
+      case DataType::kInt8: AppendNumbers<int8_t>(*weight, &ints); return ints;
+      case DataType::kUInt8: AppendNumbers<uint8_t>(*weight, &ints); return ints;
+      case DataType::kInt16: AppendNumbers<int16_t>(*weight, &ints); return ints;
+      case DataType::kInt32: AppendNumbers<int32_t>(*weight, &ints); return ints;
+      case DataType::kInt64: AppendNumbers<int64_t>(*weight, &ints); return ints;
       default: return std::nullopt;
     }
   }
@@ -118,6 +122,19 @@ std::optional<std::vector<int64_t>> ConvertContext::ConstantInts(const std::stri
     ints.push_back(dim.value());
   }
   return ints;
+}
+
+std::optional<std::vector<double>> ConvertContext::ConstantFloats(const std::string& value) const {
+  const DenseTensor* weight = block_.program().FindWeight(value);
+  if (weight == nullptr) return std::nullopt;
+  std::vector<double> floats;
+  switch (weight->dtype()) {
+    case DataType::kFloat: AppendNumbers<float>(*weight, &floats); return floats;
+    case DataType::kFP64: AppendNumbers<double>(*weight, &floats); return floats;
+    case DataType::kFP16: AppendNumbers<Float16>(*weight, &floats); return floats;
+    case DataType::kBF16: AppendNumbers<BFloat16>(*weight, &floats); return floats;
+    default: return std::nullopt;
+  }
 }
 
 std::optional<Scalar> ConvertContext::ConstantScalar(const std::string& value) const {

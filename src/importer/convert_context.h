@@ -51,6 +51,8 @@ class ConvertContext {
   DataType TypeOf(const std::string& value) const { return Meta(value).dtype; }
   // All elements as integers, if they are known numbers now and the value is an integer or bool tensor.
   std::optional<std::vector<int64_t>> ConstantInts(const std::string& value) const;
+  // All elements of a float constant; nullopt if it is none.
+  std::optional<std::vector<double>> ConstantFloats(const std::string& value) const;
   // The one element, if it is known now.
   std::optional<Scalar> ConstantScalar(const std::string& value) const;
 

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/strings.h"
 #include "op/schema_registry.h"
+#include "op/unknown_dim.h"
 
 namespace wherry {
 
@@ -87,7 +88,10 @@ std::vector<std::string> BlockBuilder::Add(OpDesc op, const std::vector<std::str
   for (auto& results : InferMeta(schema, args, counts)) {
     for (MetaTensor& result : results) metas.push_back(std::move(result));
   }
-  for (const MetaTensor& meta : metas) {
+  for (MetaTensor& meta : metas) {
+    for (Dim& dim : meta.dims) {
+      if (dim == kUnknownDim) dim = program_->NewDim("d");
+    }
     // Nothing could run it; and a file could make every value after it large.
     WHERRY_ENFORCE(!meta.rank_known || meta.rank() <= Shape::kMaxRank, kUnsupported, op.Type(),
                    " gives a result of rank ", meta.rank(), ", at most ", Shape::kMaxRank, " is possible");

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "ir/ssa_graph.h"
+#include "op/unknown_dim.h"
 
 namespace wherry::mir {
 
@@ -47,6 +48,17 @@ void InferControlFlow(SSAGraph* graph, Node* node) {
   }
 }
 
+// A dimension that only values or the kernel will give gets a symbol of its own, so that equal dimensions
+// downstream are seen to be equal; the one that it had before if it had one.
+void NameUnknownDims(const MetaTensor& before, MetaTensor* type, SymbolTable* symbols) {
+  const bool had = before.rank_known && type->rank_known && before.rank() == type->rank();
+  for (size_t i = 0; i < type->dims.size(); ++i) {
+    Dim& dim = type->dims[i];
+    if (dim != kUnknownDim) continue;
+    dim = had && !before.dims[i].known() ? before.dims[i] : symbols->FreshSymbol("d");
+  }
+}
+
 void InferOrdinary(SSAGraph* graph, Node* node) {
   Node::Stmt& stmt = node->AsStmt();
   const OpSchema& schema = stmt.schema();
@@ -66,13 +78,10 @@ void InferOrdinary(SSAGraph* graph, Node* node) {
   for (size_t i = 0; i < schema.outputs.size(); ++i) {
     const auto bound = stmt.outputs().find(schema.outputs[i].name);
     if (bound == stmt.outputs().end()) continue;
-    for (size_t j = 0; j < bound->second.size(); ++j) bound->second[j]->AsArg().type = results[i][j];
-  }
-  if (!schema.Has(kTraitDynamicOutput)) return;
-  // What the kernel will decide gets a symbol of its own, so that equal dimensions downstream are seen to be equal.
-  for (const Node* result : node->outlinks()) {
-    for (Dim& dim : const_cast<Node*>(result)->AsArg().type.dims) {
-      if (dim.known() && dim.value() < 0) dim = graph->symbols().FreshSymbol("d");
+    for (size_t j = 0; j < bound->second.size(); ++j) {
+      MetaTensor type = results[i][j];
+      NameUnknownDims(bound->second[j]->AsArg().type, &type, &graph->symbols());
+      bound->second[j]->AsArg().type = std::move(type);
     }
   }
 }

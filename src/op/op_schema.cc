@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/strings.h"
 #include "op/infer_meta_context.h"
+#include "op/unknown_dim.h"
 
 namespace wherry {
 namespace {
@@ -47,8 +48,8 @@ std::vector<std::vector<MetaTensor>> SplitResults(const OpSchema& schema, std::v
 
 void CheckDims(const char* output, const MetaTensor& meta) {
   for (const Dim& dim : meta.dims) {
-    WHERRY_ENFORCE(!dim.known() || dim.value() >= 0, kInvalidArgument, "output ", output, " would have shape ",
-                   meta.DebugString());
+    WHERRY_ENFORCE(!dim.known() || dim.value() >= 0 || dim == kUnknownDim, kInvalidArgument, "output ", output,
+                   " would have shape ", meta.DebugString());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "op/unknown_dim.h"
 #include "runtime/binding.h"
 
 namespace wherry {
@@ -134,7 +135,7 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
     results = InferMeta(schema, bound, counts);
     for (std::vector<MetaTensor>& group : results) {
       for (MetaTensor& meta : group) {
-        known = known && meta.known();
+        known = known && meta.known() && std::find(meta.dims.begin(), meta.dims.end(), kUnknownDim) == meta.dims.end();
         meta.layout = io_copy ? bound[0].tensors[0]->layout : ResultLayout(call, meta);
       }
     }

@@ -2,78 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "base/file_test_util.h"
-#include "importers/onnx/model_test_util.h"
+#include "importers/onnx/one_op_test_util.h"
 
 namespace wherry::onnx {
 namespace {
 
 using Names = std::vector<std::string>;
 using Numbers = std::vector<int64_t>;
-
-// A model of one operator that reads "x" and what is added.
-class OneOp {
- public:
-  OneOp(const std::string& type, int64_t opset) {
-    model_.opsets = {{"", opset}};
-    node_.type = type;
-    node_.outputs = {"y"};
-  }
-  OneOp& Input(const std::string& name, const std::vector<TestValue::Dim>& dims, int type = kTestFloat) {
-    model_.graph.inputs.push_back({name, dims, type});
-    node_.inputs.push_back(name);
-    return *this;
-  }
-  OneOp& Weight(TestTensor tensor) {
-    node_.inputs.push_back(tensor.name);
-    model_.graph.initializers.push_back(std::move(tensor));
-    return *this;
-  }
-  OneOp& Absent() {
-    node_.inputs.emplace_back();
-    return *this;
-  }
-  OneOp& Attr(const std::string& name, TestAttr value) {
-    node_.attrs.emplace_back(name, std::move(value));
-    return *this;
-  }
-  OneOp& Outputs(Names outputs) {
-    node_.outputs = std::move(outputs);
-    return *this;
-  }
-  Program Import() {
-    model_.graph.nodes = {node_};
-    model_.graph.outputs.clear();
-    for (const std::string& output : node_.outputs) model_.graph.outputs.push_back({output, {}});
-    return ImportBytes(model_.Bytes());
-  }
-  // The types of what is emitted, then what is inferred about the first result: "relu: f32[2]".
-  std::string Summary() {
-    const Program program = Import();
-    std::string summary;
-    for (const std::string& type : Types(program)) summary += type + " ";
-    return summary + ResultMeta(program);
-  }
-  // Must fail.
-  Error ImportError() {
-    return ErrorOf([this] { Import(); });
-  }
-
- private:
-  TestModel model_;
-  TestNode node_;
-};
-
-std::vector<TestValue::Dim> Dims(const Numbers& numbers) { return {numbers.begin(), numbers.end()}; }
-OneOp Unary(const std::string& type, int64_t opset, const Numbers& dims) {
-  OneOp op(type, opset);
-  op.Input("x", Dims(dims));
-  return op;
-}
-TestTensor Zeros(const std::string& name, const Numbers& dims) {
-  size_t count = 1;
-  for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
-  return FloatTensor(name, dims, std::vector<float>(count));
-}
 
 TEST(OnnxConvert, ConvolutionKeepsItsPaddingsInOurOrder) {
   OneOp conv = Unary("Conv", 11, {1, 4, 8, 9});

@@ -343,5 +343,56 @@ TEST(PaddleConvert, WrongAttributesNameThemselves) {
   EXPECT_NE(std::string(error.what()).find("operator 'scale' named 'y'"), std::string::npos) << error.what();
 }
 
+TestOp Interp(const std::string& type, std::vector<std::pair<std::string, TestAttr>> attrs) {
+  attrs.emplace_back("align_corners", false);
+  return {type, {{"X", {"x"}}}, {{"Out", {"y"}}}, std::move(attrs)};
+}
+
+TEST(PaddleConvert, InterpolationByScale) {
+  const std::vector<float> scale = {2.0F, 0.5F};
+  const OpDesc two =
+      FindOp(ImportOp(WithInput({1, 3, 4, 6}), Interp("nearest_interp_v2", {{"scale", scale}}), "y"), "interpolate");
+  EXPECT_EQ(two.GetAttr<std::string>("coordinates"), "asymmetric");
+  EXPECT_EQ(two.GetAttr<std::string>("nearest_mode"), "floor");
+  EXPECT_FALSE(two.GetAttr<bool>("recompute_scale"));
+  Program one =
+      ImportOp(WithInput({1, 3, -1, 6}), Interp("bilinear_interp", {{"scale", 2.0F}, {"align_mode", 0}}), "y");
+  EXPECT_EQ(FindOp(one, "interpolate").GetAttr<std::string>("coordinates"), "half_pixel");
+  EXPECT_TRUE(FindOp(one, "interpolate").GetAttr<bool>("recompute_scale"));
+  const MetaTensor result = ResultMeta(std::move(one));
+  EXPECT_EQ(result.dims[3], Dim(12));
+  EXPECT_FALSE(result.dims[2].known());
+  const std::vector<float> same = {1.0F, 1.0F};
+  EXPECT_EQ(Types(ImportOp(WithInput({1, 3, 4, 6}), Interp("bicubic_interp_v2", {{"scale", same}}), "y")),
+            Names{"assign"});
+}
+
+TEST(PaddleConvert, InterpolationBySize) {
+  const std::string nhwc = "NHWC";
+  Program attrs = ImportOp(WithInput({1, 4, 6, 3}),
+                           Interp("bilinear_interp_v2", {{"out_h", 7}, {"out_w", 9}, {"data_layout", nhwc}}), "y");
+  EXPECT_EQ(FindOp(attrs, "interpolate").GetAttr<Numbers>("axes"), (Numbers{1, 2}));
+  EXPECT_EQ(ResultMeta(std::move(attrs)).DebugString(), "f32[1,7,9,3]");
+  // A tensor goes before scales and attributes.
+  TestModel model = WithInput({1, 3, 4, 6});
+  model.AddInput("s", {2}, 2);
+  TestOp op = Interp("nearest_interp", {{"out_h", 7}, {"out_w", 9}, {"scale", 0.0F}});
+  op.inputs.push_back({"OutSize", {"s"}});
+  EXPECT_EQ(FindOp(ImportOp(model, op, "y"), "interpolate").Input("size"), Names{"s"});
+  TestModel listed = WithInput({1, 3, 4, 6});
+  listed.AddInput("h", {1}, 2);
+  listed.AddInput("w", {1}, 2);
+  TestOp list = Interp("nearest_interp_v2", {{"scale", std::vector<float>{3.0F, 3.0F}}});
+  list.inputs.push_back({"SizeTensor", {"h", "w"}});
+  const OpDesc sized = FindOp(ImportOp(listed, list, "y"), "interpolate");
+  EXPECT_EQ(sized.Input("size").size(), 1U);
+  EXPECT_TRUE(sized.GetAttr<std::vector<double>>("scale").empty());
+  TestModel scaled = WithInput({1, 3, 4, 6});
+  scaled.AddInput("s", {1});
+  TestOp by_tensor = Interp("nearest_interp_v2", {});
+  by_tensor.inputs.push_back({"Scale", {"s"}});
+  EXPECT_EQ(FindOp(ImportOp(scaled, by_tensor, "y"), "interpolate").Input("scale_tensor").size(), 1U);
+}
+
 }  // namespace
 }  // namespace wherry::paddle

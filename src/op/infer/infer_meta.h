@@ -5,6 +5,7 @@
 // - Shapes may hold symbols, ranks may be unknown. What follows is computed symbolically where it can be; where it
 // cannot (a shape that
 //   comes from unknown values), the result has unknown rank. Calling again with known shapes gives the exact result.
+// - kUnknownDim is a dimension that what is known does not give, of a result whose rank is known.
 // - A contradiction that is certain (known numbers that do not fit) is Error(kInvalidArgument) naming arguments and
 // shapes; the caller adds
 //   the operator's name. What only symbols could contradict is taken to fit.
@@ -84,6 +85,14 @@ MetaTensor Pool2dInferMeta(const MetaTensor& x, const SymIntArray& kernel_size, 
                            const std::vector<int64_t>& paddings, bool ceil_mode, bool exclusive,
                            const std::string& pooling_type, bool global_pooling, bool adaptive,
                            const std::string& padding_algorithm, const std::vector<int64_t>& dilations);
+
+// Resampling.
+MetaTensor InterpolateInferMeta(const MetaTensor& x, const MetaTensor* roi, const MetaTensor* scale_tensor,
+                                const SymIntArray& size, const std::vector<int64_t>& axes,
+                                const std::vector<double>& scale, const std::string& mode,
+                                const std::string& coordinates, const std::string& nearest_mode,
+                                const std::string& keep_aspect_ratio, bool recompute_scale, float cubic_coefficient,
+                                bool exclude_outside, bool antialias, float extrapolation_value);
 
 // Normalisations and softmax: the shape of x; parameters are checked against it.
 MetaTensor SoftmaxInferMeta(const MetaTensor& x, int axis);
