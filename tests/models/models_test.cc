@@ -92,11 +92,11 @@ TEST_P(ModelsTest, GivesThemFromTheOptimisedFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(PpOcr, ModelsTest,
-                         testing::Combine(testing::Values("ppocr_cls_paddle", "ppocr_cls.onnx"), testing::Values(1, 2),
-                                          testing::Bool()));
+                         testing::Combine(testing::Values("ppocr_paddle/cls", "ppocr_onnx/cls.onnx"),
+                                          testing::Values(1, 2), testing::Bool()));
 
 TEST(VerifyTest, EveryPassKeepsTheOutputs) {
-  for (const char* model : {"ppocr_cls_paddle", "ppocr_cls.onnx"}) {
+  for (const char* model : {"ppocr_paddle/cls", "ppocr_onnx/cls.onnx"}) {
     CxxConfig config;
     config.set_model_dir(std::string(WHERRY_SOURCE_DIR "/build/models/") + model);
     const VerifyResult result = VerifyModel(config);
