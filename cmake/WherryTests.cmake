@@ -96,6 +96,13 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WHERRY_SANITIZE)
   set_tests_properties(check_constructors PROPERTIES LABELS tools)
 endif()
 
+# What the documentation lists is what the command has.
+if(TARGET wherry_command AND NOT WHERRY_OPS)
+  add_test(NAME check_reference_tables COMMAND ${WHERRY_PYTHON} -B "${PROJECT_SOURCE_DIR}/scripts/reference_tables.py"
+                                               --check --wherry "$<TARGET_FILE:wherry_command>")
+  set_tests_properties(check_reference_tables PROPERTIES LABELS tools)
+endif()
+
 file(GLOB suites CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*/CMakeLists.txt")
 foreach(suite IN LISTS suites)
   cmake_path(GET suite PARENT_PATH folder)

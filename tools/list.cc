@@ -1,4 +1,4 @@
-// wherry list: operators, kernels, passes, places.
+// wherry list: operators, imports, kernels, passes, places.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -29,6 +29,25 @@ void ListOpsTo(bool json) {
     } else {
       std::printf("%-20s %s%s\n", op.name.c_str(), op.signature.c_str(),
                   op.formats.empty() ? "" : ("  [" + Join(op.formats) + "]").c_str());
+    }
+  }
+  if (json) std::printf("%s\n", list.dump(2).c_str());
+}
+
+void ListImportsTo(bool json) {
+  Json list = Json::array();
+  for (const ImportInfo& import : ListImports()) {
+    if (json) {
+      list.push_back({{"format", import.format},
+                      {"type", import.type},
+                      {"op", import.op},
+                      {"since", import.since},
+                      {"until", import.until}});
+    } else {
+      const bool all = import.since <= 1 && import.until < 0;
+      const std::string until = import.until < 0 ? "" : std::to_string(import.until);
+      const std::string opsets = all ? "" : "  (opset " + std::to_string(import.since) + " to " + until + ")";
+      std::printf("%-8s %-32s %s%s\n", import.format.c_str(), import.type.c_str(), import.op.c_str(), opsets.c_str());
     }
   }
   if (json) std::printf("%s\n", list.dump(2).c_str());
@@ -94,12 +113,14 @@ void AddListCommand(CLI::App* app) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app->add_subcommand("list", "Lists what this build has.");
-  command->add_option("WHAT", options->what, "ops, kernels, passes or places")
+  command
+      ->add_option("WHAT", options->what, "ops, imports (what of each model format is read), kernels, passes or places")
       ->required()
-      ->check(CLI::IsMember({"ops", "kernels", "passes", "places"}));
+      ->check(CLI::IsMember({"ops", "imports", "kernels", "passes", "places"}));
   command->add_flag("--json", options->json, "prints JSON");
   command->callback([options] {
     if (options->what == "ops") ListOpsTo(options->json);
+    if (options->what == "imports") ListImportsTo(options->json);
     if (options->what == "kernels") ListKernelsTo(options->json);
     if (options->what == "passes") ListPassesTo(options->json);
     if (options->what == "places") ListPlacesTo(options->json);

@@ -41,6 +41,14 @@ struct PassInfo {
   std::vector<std::string> kernels;
   int position = -1;  // first place in the default pipeline, -1: not in it
 };
+// An operator of a model format that is read.
+struct ImportInfo {
+  std::string format;  // "onnx", "paddle" (ProgramDesc), "pir"
+  std::string type;    // as the format spells it; ONNX: with its domain, "com.microsoft.Gelu"
+  std::string op;      // what it becomes; empty: built of one or several operators as its attributes ask
+  int since = 1;       // the first and the last opset that this is for (ONNX)
+  int until = -1;      // -1: the newest that is read
+};
 struct PlaceInfo {
   std::string provider;
   std::string target;
@@ -51,6 +59,8 @@ std::vector<OpInfo> ListOps();
 std::vector<KernelInfo> ListKernels();
 std::vector<PassInfo> ListPasses();
 std::vector<PlaceInfo> ListPlaces();
+// What this library reads itself, without plug-ins; by format, then by type.
+std::vector<ImportInfo> ListImports();
 
 // Runs the model without passes, then the pipeline's prefixes, on the same inputs (by name; random where absent), and
 // compares.

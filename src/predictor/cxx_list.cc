@@ -1,5 +1,7 @@
 // What the engine has: operators, kernels, passes, places.
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 
 #include "base/check.h"
 #include "importer/import_rule.h"
@@ -61,6 +63,25 @@ std::vector<OpInfo> ListOps() {
     }
     infos.push_back(std::move(info));
   }
+  return infos;
+}
+
+std::vector<ImportInfo> ListImports() {
+  std::vector<ImportInfo> infos;
+  for (const ImportRule& rule : BuiltinImportRules()) {
+    const std::string_view domain = rule.domain;
+    const int until = rule.until == ImportRule::kNoLimit ? -1 : rule.until;
+    infos.push_back({rule.format, StrCat(domain, domain.empty() ? "" : ".", rule.type), rule.op, rule.since, until});
+  }
+  for (const ConverterDescriptor* converter : BuiltinConverters()) {
+    std::string type = converter->type;
+    constexpr std::string_view kMicrosoft = "com_microsoft_";  // the only other domain that has converters
+    if (type.starts_with(kMicrosoft)) type = StrCat("com.microsoft.", type.substr(kMicrosoft.size()));
+    infos.push_back({converter->importer, std::move(type), "", 1, -1});
+  }
+  std::sort(infos.begin(), infos.end(), [](const ImportInfo& a, const ImportInfo& b) {
+    return std::tie(a.format, a.type, a.since) < std::tie(b.format, b.type, b.since);
+  });
   return infos;
 }
 
