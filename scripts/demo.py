@@ -39,9 +39,9 @@ def shown(path: pathlib.Path) -> str:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
-def without_spaces(text: str) -> str:
-    """Whether there is a space after a full stop hangs on the last bit of a sum."""
-    return "".join(text.split())
+def letters(text: str) -> str:
+    """The letters and digits: whether a space or a full stop is read hangs on the last bits of sums."""
+    return "".join(filter(str.isalnum, text))
 
 
 def read(command: list[str]) -> dict:
@@ -53,10 +53,10 @@ def read(command: list[str]) -> dict:
 
 def print_lines(lines: list[dict]) -> list[str]:
     """Prints the lines beside the reference's; returns what of that is missing."""
-    missing = {without_spaces(line): line for line in REFERENCE}
+    missing = {letters(line): line for line in REFERENCE}
     print(f"  score  {'Wherry':<54}  RapidOCR on ONNX Runtime")
     for line in lines:
-        reference = missing.pop(without_spaces(line["text"]), "-")
+        reference = missing.pop(letters(line["text"]), "-")
         print(f"  {line['score']:.3f}  {line['text']:<54}  {reference}")
     for line in missing.values():
         print(f"         {'(MISSING)':<54}  {line}")

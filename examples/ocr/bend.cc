@@ -1,8 +1,19 @@
 #include "bend.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ocr {
+
+namespace {
+
+// A cell's centre: along the rectangle, from -1 to 1, and across it, in cells from its middle.
+std::pair<float, float> Position(const Cell& cell, const RotatedRect& rect) {
+  const Point offset = Point{static_cast<float>(cell.x) + 0.5F, static_cast<float>(cell.y) + 0.5F} - rect.center;
+  return {Dot(offset, rect.right) / (rect.width / 2), Dot(offset, rect.down())};
+}
+
+}  // namespace
 
 BentStrip FitBentStrip(const Region& region, const RotatedRect& rect) {
   // Least squares: t = a + b s + c s^2, where s runs from -1 to 1 along the rectangle and t is across it. `m` are the
@@ -10,13 +21,11 @@ BentStrip FitBentStrip(const Region& region, const RotatedRect& rect) {
   double m[5] = {0, 0, 0, 0, 0};
   double v[3] = {0, 0, 0};
   for (const Cell& cell : region.cells) {
-    const Point offset = Point{static_cast<float>(cell.x) + 0.5F, static_cast<float>(cell.y) + 0.5F} - rect.center;
-    const auto s = static_cast<double>(Dot(offset, rect.right) / (rect.width / 2));
-    const auto t = static_cast<double>(Dot(offset, rect.down()));
+    const auto [s, t] = Position(cell, rect);
     double power = 1;
-    for (int i = 0; i < 5; ++i, power *= s) {
+    for (int i = 0; i < 5; ++i, power *= static_cast<double>(s)) {
       m[i] += power;
-      if (i < 3) v[i] += power * t;
+      if (i < 3) v[i] += power * static_cast<double>(t);
     }
   }
   // Cramer's rule.
@@ -31,11 +40,20 @@ BentStrip FitBentStrip(const Region& region, const RotatedRect& rect) {
   const auto c = static_cast<float>(determinant(columns[0], columns[1], v) / all);
 
   const Point half = rect.right * (rect.width / 2) + rect.down() * b;  // from the middle of the chord to its right end
+  // How far the cells reach on both sides of the curve.
+  float low = 0;
+  float high = 0;
+  for (const Cell& cell : region.cells) {
+    const auto [along, across] = Position(cell, rect);
+    const float offset = across - (a + along * (b + along * c));
+    low = std::min(low, offset - 0.5F);
+    high = std::max(high, offset + 0.5F);
+  }
   BentStrip strip;
-  strip.rect.center = rect.center + rect.down() * (a + c);
+  strip.rect.center = rect.center + rect.down() * (a + c + (low + high) / 2);
   strip.rect.width = 2 * Length(half);
   strip.rect.right = half * (2 / strip.rect.width);
-  strip.rect.height = std::max(static_cast<float>(region.cells.size()) / strip.rect.width, 1.0F);
+  strip.rect.height = high - low;
   strip.bend = -c / strip.rect.height;
   return strip;
 }

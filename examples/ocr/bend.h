@@ -12,7 +12,8 @@ struct BentStrip {
   float bend = 0;    // how much further down its middle lies, as a part of its height
 };
 
-// The strip that fits the region best, which lies in `rect` and is longer along `rect.right` than across.
+// The strip along the curve that fits the region best, as high as the region needs. The region lies in `rect`, and is
+// longer along `rect.right` than across.
 BentStrip FitBentStrip(const Region& region, const RotatedRect& rect);
 
 }  // namespace ocr

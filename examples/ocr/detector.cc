@@ -3,9 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crop.h"
+#include "page_direction.h"
 #include "resize.h"
 
 namespace ocr {
+
+namespace {
+
+// The rectangle with a side along `right` that holds the image.
+RotatedRect RectAround(const Image& image, Point right) {
+  const auto width = static_cast<float>(image.width);
+  const auto height = static_cast<float>(image.height);
+  const float along = std::abs(right.x) * width + std::abs(right.y) * height;
+  const float across = std::abs(right.y) * width + std::abs(right.x) * height;
+  return {{width / 2, height / 2}, along, across, right};
+}
+
+}  // namespace
 
 Size DetectionSize(int width, int height) {
   // Small text is found better when it is enlarged, and a large image takes long: RapidOCR's bounds.
@@ -20,7 +35,7 @@ Size DetectionSize(int width, int height) {
   return {side(width), side(height)};
 }
 
-std::vector<TextBox> Detector::Find(const Image& image, const TextBoxOptions& options) {
+std::vector<TextBox> Detector::FindOnce(const Image& image, const TextBoxOptions& options) {
   const Size size = DetectionSize(image.width, image.height);
   const Image scaled = Resize(image, size.width, size.height);
   const wherry::Tensor output = network_.Run({&scaled}, size.height, size.width);
@@ -32,6 +47,23 @@ std::vector<TextBox> Detector::Find(const Image& image, const TextBoxOptions& op
   const float y_scale = static_cast<float>(image.height) / static_cast<float>(size.height);
   for (TextBox& box : boxes) {
     for (Point& corner : box.quad) corner = {corner.x * x_scale, corner.y * y_scale};
+  }
+  return boxes;
+}
+
+std::vector<TextBox> Detector::Find(const Image& image, const TextBoxOptions& options) {
+  std::vector<TextBox> boxes = FindOnce(image, options);
+  std::vector<Quad> quads;
+  for (const TextBox& box : boxes) quads.push_back(box.quad);
+  const Point right = PageDirection(quads);
+  constexpr float kLevel = 0.17F;  // the sine of 10 degrees
+  if (std::min(std::abs(right.x), std::abs(right.y)) < kLevel) return boxes;
+  const RotatedRect page = RectAround(image, right);
+  const Image level = Crop(image, page.Corners());
+  boxes = FindOnce(level, options);
+  const Point corner = page.Corners()[0];
+  for (TextBox& box : boxes) {
+    for (Point& point : box.quad) point = corner + right * point.x + page.down() * point.y;
   }
   return boxes;
 }

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "wherry/error.h"
+
 namespace ocr {
 
 namespace {
@@ -51,7 +53,12 @@ wherry::Tensor Network::Run(const std::vector<const Image*>& images, int height,
   for (size_t i = 0; i < images.size(); ++i)
     Fill(*images[i], width, planes + i * 3 * static_cast<size_t>(height) * static_cast<size_t>(width));
   const auto start = Clock::now();
-  predictor_->Run();
+  try {
+    predictor_->Run();
+  } catch (wherry::Error& error) {
+    error.AddContext("running '" + path_ + "'");
+    throw;
+  }
   times_.run += MillisecondsSince(start);
   ++times_.runs;
   wherry::Tensor output = *predictor_->GetOutput(0);

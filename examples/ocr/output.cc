@@ -21,7 +21,19 @@ Pixel InImage(Point point, const Image& image) {
           static_cast<int>(std::lround(std::clamp(point.y, 0.0F, static_cast<float>(image.height))))};
 }
 
-double Rounded(double value, double unit) { return std::round(value / unit) * unit; }
+double Rounded(double value, double parts) { return std::round(value * parts) / parts; }
+
+Json LineAsJson(const Line& line, const Image& image) {
+  Json box = Json::array();
+  for (const Point& corner : line.box) {
+    const Pixel pixel = InImage(corner, image);
+    box.push_back({pixel.x, pixel.y});
+  }
+  return {{"text", line.text}, {"score", Rounded(static_cast<double>(line.score), 1e4)}, {"box", std::move(box)}};
+}
+
+// On one line. A path need not be UTF-8.
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -42,24 +54,19 @@ std::string LinesAsText(const std::vector<Line>& lines, const Image& image) {
 
 std::string ResultAsJson(const std::string& path, const Image& image, const std::vector<Line>& lines,
                          const std::vector<TextReader::Stage>& stages) {
-  Json json{{"image", path}, {"width", image.width}, {"height", image.height}, {"lines", Json::array()}};
-  for (const Line& line : lines) {
-    Json box = Json::array();
-    for (const Point& corner : line.box) {
-      const Pixel pixel = InImage(corner, image);
-      box.push_back({pixel.x, pixel.y});
-    }
-    json["lines"].push_back(
-        {{"text", line.text}, {"score", Rounded(static_cast<double>(line.score), 1e-4)}, {"box", std::move(box)}});
+  std::string text = "{\"image\": " + Dump(path) + ", \"width\": " + std::to_string(image.width) +
+                     ", \"height\": " + std::to_string(image.height) + ",\n \"lines\": [";
+  for (size_t i = 0; i < lines.size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + Dump(LineAsJson(lines[i], image));
+  text += "],\n \"times_ms\": {";
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const NetworkTimes& times = stages[i].times;
+    const Json json{{"load", Rounded(times.load, 10)},
+                    {"optimize", Rounded(times.optimize, 10)},
+                    {"run", Rounded(times.run, 10)},
+                    {"runs", times.runs}};
+    text += (i == 0 ? "\n  " : ",\n  ") + Dump(stages[i].name) + ": " + Dump(json);
   }
-  for (const TextReader::Stage& stage : stages) {
-    json["times_ms"][stage.name] = {{"load", Rounded(stage.times.load, 0.1)},
-                                    {"optimize", Rounded(stage.times.optimize, 0.1)},
-                                    {"run", Rounded(stage.times.run, 0.1)},
-                                    {"runs", stage.times.runs}};
-  }
-  // A path need not be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text + "}}\n";
 }
 
 std::string TimesAsText(const std::vector<TextReader::Stage>& stages) {

@@ -13,7 +13,7 @@ namespace ocr {
 std::string LinesAsText(const std::vector<Line>& lines, const Image& image);
 
 // {"image", "width", "height", "lines": [{"text", "score", "box": [[x, y], ...]}],
-//  "times_ms": {STAGE: {"load", "optimize", "run", "runs"}}}
+//  "times_ms": {STAGE: {"load", "optimize", "run", "runs"}}}, a line of text and a stage on a line each.
 std::string ResultAsJson(const std::string& path, const Image& image, const std::vector<Line>& lines,
                          const std::vector<TextReader::Stage>& stages);
 

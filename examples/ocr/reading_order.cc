@@ -1,9 +1,10 @@
 #include "reading_order.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
+
+#include "page_direction.h"
 
 namespace ocr {
 
@@ -23,30 +24,6 @@ float Median(std::vector<float> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-// The direction of most of the text: of the lines' directions, the one in the middle when weighted with their lengths.
-Point PageDirection(const std::vector<Quad>& quads) {
-  // As offsets to the longest line, so that it does not matter where a circle begins.
-  const auto longest =
-      std::max_element(quads.begin(), quads.end(), [](const Quad& a, const Quad& b) { return Width(a) < Width(b); });
-  const Point base = Direction(*longest);
-  std::vector<std::pair<float, float>> angles;  // and weights
-  float total = 0;
-  for (const Quad& quad : quads) {
-    const Point direction = Direction(quad);
-    angles.emplace_back(std::atan2(Cross(base, direction), Dot(base, direction)), Width(quad));
-    total += Width(quad);
-  }
-  std::sort(angles.begin(), angles.end());
-  float seen = 0;
-  float angle = 0;
-  for (const auto& [offset, weight] : angles) {
-    angle = offset;
-    seen += weight;
-    if (seen * 2 >= total) break;
-  }
-  return base * std::cos(angle) + Point{-base.y, base.x} * std::sin(angle);
 }
 
 // Whether this is running text: lines that are long for their height.

@@ -22,7 +22,7 @@ std::string DictionaryText(const Network& network, const std::string& path) {
     const auto& metadata = network.predictor().Metadata();
     const auto property = metadata.find("model.character");
     if (property == metadata.end())
-      throw std::runtime_error("'" + network.path() + "' has no dictionary in it: name its file");
+      throw std::runtime_error("'" + network.path() + "' has no dictionary in it: name its file (--dictionary)");
     return property->second;
   }
   std::ifstream file(path, std::ios::binary);
