@@ -1,5 +1,5 @@
-// Convolution, pooling and the normalisations that know where channels are. What has one spatial axis becomes an image
-// of height 1.
+// Convolutions and the normalisations that know where channels are. What has one spatial axis becomes an image of
+// height 1.
 #include "importers/onnx/convert_conv.h"
 
 #include "base/strings.h"
@@ -7,55 +7,6 @@
 namespace wherry::onnx {
 
 namespace {
-
-// The window's attributes, for the two spatial axes that conv2d and pool2d have.
-struct Window {
-  std::string padding_algorithm = "EXPLICIT";
-  std::vector<int64_t> strides;
-  std::vector<int64_t> paddings;  // top, bottom, left, right
-  std::vector<int64_t> dilations;
-};
-
-std::vector<int64_t> PerAxis(OnnxContext& c, const char* name, size_t count, int64_t fallback) {
-  auto values = c.Attr<std::vector<int64_t>>(name, std::vector<int64_t>(count, fallback));
-  if (values.size() != count) c.Corrupt("attribute ", name, " has ", values.size(), " values, expected ", count);
-  return values;
-}
-
-std::vector<int64_t> WithHeight(std::vector<int64_t> values, int64_t height) {
-  if (values.size() == 1) values.insert(values.begin(), height);
-  return values;
-}
-
-// For `axes` spatial axes, 1 or 2.
-Window WindowOf(OnnxContext& c, size_t axes) {
-  Window window;
-  const auto auto_pad = c.Attr<std::string>("auto_pad", "NOTSET");
-  if (auto_pad == "SAME_UPPER") {
-    window.padding_algorithm = "SAME";
-  } else if (auto_pad == "SAME_LOWER" || auto_pad == "VALID") {
-    window.padding_algorithm = auto_pad;
-  } else if (auto_pad != "NOTSET" && !auto_pad.empty()) {
-    c.Corrupt("attribute auto_pad is ", Quote(auto_pad));
-  }
-  window.strides = WithHeight(PerAxis(c, "strides", axes, 1), 1);
-  window.dilations = WithHeight(PerAxis(c, "dilations", axes, 1), 1);
-  const std::vector<int64_t> pads = PerAxis(c, "pads", 2 * axes, 0);  // all begins, then all ends
-  if (axes == 1) {
-    window.paddings = {0, 0, pads[0], pads[1]};
-  } else {
-    window.paddings = {pads[0], pads[2], pads[1], pads[3]};
-  }
-  return window;
-}
-
-// The number of spatial axes, if it is one that there are operators for.
-size_t SpatialAxes(OnnxContext& c, int rank, const char* what) {
-  if (rank < 3 || rank > 4) c.Unsupported(what, " has ", rank, " dimensions, Wherry has this for 3 and 4");
-  return static_cast<size_t>(rank) - 2;
-}
-
-void Conv(OnnxContext& c) { c.Bind(0, EmitConv(c, c.Input(0), c.Input(1), c.OptionalInput(2))); }
 
 // The epilogue that adds operand 0 to each channel, where there is one.
 Epilogue BiasEpilogue(const std::string& bias) {
@@ -87,6 +38,8 @@ size_t ConvAxes(OnnxContext& c, const std::string& x, const std::string& filter)
   return axes;
 }
 
+void Conv(OnnxContext& c) { c.Bind(0, EmitConv(c, c.Input(0), c.Input(1), c.OptionalInput(2))); }
+
 void ConvTranspose(OnnxContext& c) {
   std::string x = c.Input(0);
   std::string filter = c.Input(1);
@@ -106,7 +59,8 @@ void ConvTranspose(OnnxContext& c) {
     x = c.Unsqueezed(x, {2});
     filter = c.Unsqueezed(filter, {2});
   }
-  const std::string y = c.Emit("conv2d_transpose", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
+  const std::string y = c.Emit(axes == 3 ? "conv3d_transpose" : "conv2d_transpose",
+                               {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
                                {{"strides", window.strides},
                                 {"paddings", window.paddings},
                                 {"output_size", IntArray(output_size)},
@@ -118,84 +72,21 @@ void ConvTranspose(OnnxContext& c) {
   c.Bind(0, axes == 1 ? c.Squeezed(y, {2}) : y);
 }
 
-std::string EmitPool(OnnxContext& c, std::string x, const char* pooling_type, bool exclusive) {
-  const size_t axes = SpatialAxes(c, c.Rank(x), "the input");
-  const Window window = WindowOf(c, axes);
-  if (!c.HasAttr("kernel_shape")) c.Corrupt("attribute kernel_shape is missing");
-  if (axes == 1) x = c.Unsqueezed(x, {2});
-  const std::string y = c.Emit("pool2d", {{"x", {x}}},
-                               {{"kernel_size", IntArray(WithHeight(PerAxis(c, "kernel_shape", axes, 1), 1))},
-                                {"strides", window.strides},
-                                {"paddings", window.paddings},
-                                {"padding_algorithm", window.padding_algorithm},
-                                {"dilations", window.dilations},
-                                {"ceil_mode", c.Attr<bool>("ceil_mode", false)},
-                                {"exclusive", exclusive},
-                                {"pooling_type", std::string(pooling_type)}});
-  return axes == 1 ? c.Squeezed(y, {2}) : y;
-}
-
-void Pool(OnnxContext& c, const char* pooling_type) {
-  if (c.HasOutput(1)) c.Unsupported("the result Indices is used");
-  c.Bind(0, EmitPool(c, c.Input(0), pooling_type, !c.Attr<bool>("count_include_pad", false)));
-}
-void MaxPool(OnnxContext& c) { Pool(c, "max"); }
-void AveragePool(OnnxContext& c) { Pool(c, "avg"); }
-
-// The sum of |x|^p over each window, to the power 1/p; the sum is the average, of padding too, times the pixels.
-void LpPool(OnnxContext& c) {
+void DeformConv(OnnxContext& c) {
   const std::string x = c.Input(0);
-  const size_t axes = SpatialAxes(c, c.Rank(x), "the input");
-  const auto p = c.Attr<int64_t>("p", 2);
-  if (p < 1) c.Corrupt("attribute p is ", p);
-  if (c.Attr<bool>("ceil_mode", false)) c.Unsupported("attribute ceil_mode is 1");
-  if (!c.HasAttr("kernel_shape")) c.Corrupt("attribute kernel_shape is missing");
-  double pixels = 1.0;
-  for (const int64_t size : PerAxis(c, "kernel_shape", axes, 1)) pixels *= static_cast<double>(size);
-  const auto power = [&](const std::string& value, double exponent) {
-    if (exponent == 1.0) return value;
-    return c.Binary("elementwise_pow", value, c.Like(x, exponent));
-  };
-  const std::string powers = power(c.Unary("abs", x), static_cast<double>(p));
-  const std::string average = EmitPool(c, powers, "avg", /*exclusive=*/false);
-  c.Bind(0, power(c.Scaled(average, pixels), 1.0 / static_cast<double>(p)));
+  const std::string filter = c.Input(1);
+  const std::string bias = c.OptionalInput(3);
+  if (ConvAxes(c, x, filter) != 2) c.Unsupported("the filter has no two spatial axes");
+  const Window window = WindowOf(c, 2);
+  const std::string y = c.Emit(
+      "deformable_conv", {{"x", {x}}, {"offset", {c.Input(2)}}, {"filter", {filter}}, {"mask", {c.OptionalInput(4)}}},
+      {{"strides", window.strides},
+       {"paddings", window.paddings},
+       {"dilations", window.dilations},
+       {"groups", c.Attr<int64_t>("group", 1)},
+       {"deformable_groups", c.Attr<int64_t>("offset_group", 1)}});
+  c.Bind(0, bias.empty() ? y : c.Binary("add", y, c.Unsqueezed(bias, {1, 2})));
 }
-
-// x / (bias + alpha / size * sum)^beta with the sum of x^2 over the `size` channels around each: an average over
-// windows of an image whose rows are the channels.
-void Lrn(OnnxContext& c) {
-  const std::string x = c.Input(0);
-  if (c.Rank(x) < 3) c.Unsupported("the input has ", c.Rank(x), " dimensions");
-  const auto size = c.Attr<int64_t>("size");
-  if (size < 1) c.Corrupt("attribute size is ", size);
-  const std::string rows = c.Emit("flatten", {{"x", {c.Unsqueezed(c.Unary("square", x), {1})}}},
-                                  {{"start_axis", int64_t{3}}, {"stop_axis", int64_t{-1}}});
-  const std::string average = c.Emit("pool2d", {{"x", {rows}}},
-                                     {{"kernel_size", IntArray({size, 1})},
-                                      {"paddings", std::vector<int64_t>{(size - 1) / 2, size / 2, 0, 0}},
-                                      {"exclusive", false},
-                                      {"pooling_type", std::string("avg")}});
-  const std::string back =
-      c.Emit("reshape", {{"x", {average}}, {"shape", {c.Unary("shape", x)}}}, {{"allow_zero", true}});
-  const std::string base = c.Scaled(back, c.Attr<double>("alpha", 1e-4), c.Attr<double>("bias", 1.0));
-  c.Bind(0, c.Binary("divide", x, c.Binary("elementwise_pow", base, c.Like(x, c.Attr<double>("beta", 0.75)))));
-}
-
-void GlobalPool(OnnxContext& c, const char* pooling_type, const char* reduction) {
-  const std::string x = c.Input(0);
-  const int rank = c.Rank(x);
-  if (rank < 3) c.Corrupt("the input has ", rank, " dimensions, expected at least 3");
-  if (rank == 4) {
-    return c.EmitResult(
-        "pool2d", {{"x", {x}}},
-        {{"kernel_size", IntArray({1, 1})}, {"global_pooling", true}, {"pooling_type", std::string(pooling_type)}});
-  }
-  std::vector<int64_t> axes;
-  for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
-  c.EmitResult(reduction, {{"x", {x}}}, {{"axis", IntArray(axes)}, {"keepdim", true}});
-}
-void GlobalAveragePool(OnnxContext& c) { GlobalPool(c, "avg", "mean"); }
-void GlobalMaxPool(OnnxContext& c) { GlobalPool(c, "max", "max"); }
 
 void BatchNormalization(OnnxContext& c) {
   if (c.Attr<bool>("training_mode", false)) c.Unsupported("attribute training_mode is 1");
@@ -234,6 +125,45 @@ void GroupNormalization(OnnxContext& c) {
 
 }  // namespace
 
+std::vector<int64_t> PerAxis(OnnxContext& c, const char* name, size_t count, int64_t fallback) {
+  auto values = c.Attr<std::vector<int64_t>>(name, std::vector<int64_t>(count, fallback));
+  if (values.size() != count) c.Corrupt("attribute ", name, " has ", values.size(), " values, expected ", count);
+  return values;
+}
+
+std::vector<int64_t> WithHeight(std::vector<int64_t> values, int64_t height) {
+  if (values.size() == 1) values.insert(values.begin(), height);
+  return values;
+}
+
+// For `axes` spatial axes, 1 to 3.
+Window WindowOf(OnnxContext& c, size_t axes) {
+  Window window;
+  const auto auto_pad = c.Attr<std::string>("auto_pad", "NOTSET");
+  if (auto_pad == "SAME_UPPER") {
+    window.padding_algorithm = "SAME";
+  } else if (auto_pad == "SAME_LOWER" || auto_pad == "VALID") {
+    window.padding_algorithm = auto_pad;
+  } else if (auto_pad != "NOTSET" && !auto_pad.empty()) {
+    c.Corrupt("attribute auto_pad is ", Quote(auto_pad));
+  }
+  window.strides = WithHeight(PerAxis(c, "strides", axes, 1), 1);
+  window.dilations = WithHeight(PerAxis(c, "dilations", axes, 1), 1);
+  const std::vector<int64_t> pads = PerAxis(c, "pads", 2 * axes, 0);  // all begins, then all ends
+  if (axes == 1) window.paddings = {0, 0};
+  for (size_t i = 0; i < axes; ++i) {
+    window.paddings.push_back(pads[i]);
+    window.paddings.push_back(pads[axes + i]);
+  }
+  return window;
+}
+
+// The number of spatial axes, if it is one that there are operators for.
+size_t SpatialAxes(OnnxContext& c, int rank, const char* what) {
+  if (rank < 3 || rank > 5) c.Unsupported(what, " has ", rank, " dimensions, Wherry has this for 3 to 5");
+  return static_cast<size_t>(rank) - 2;
+}
+
 std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const std::string& bias) {
   const size_t axes = ConvAxes(c, x, filter);
   const Window window = WindowOf(c, axes);
@@ -241,24 +171,20 @@ std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const st
     x = c.Unsqueezed(x, {2});
     filter = c.Unsqueezed(filter, {2});
   }
-  const std::string y = c.Emit("conv2d", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
-                               {{"strides", window.strides},
-                                {"paddings", window.paddings},
-                                {"padding_algorithm", window.padding_algorithm},
-                                {"dilations", window.dilations},
-                                {"groups", c.Attr<int64_t>("group", 1)},
-                                {"epilogue", BiasEpilogue(bias)}});
+  const std::string y =
+      c.Emit(axes == 3 ? "conv3d" : "conv2d", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
+             {{"strides", window.strides},
+              {"paddings", window.paddings},
+              {"padding_algorithm", window.padding_algorithm},
+              {"dilations", window.dilations},
+              {"groups", c.Attr<int64_t>("group", 1)},
+              {"epilogue", BiasEpilogue(bias)}});
   return axes == 1 ? c.Squeezed(y, {2}) : y;
 }
 
 REGISTER_CONVERTER(onnx, Conv, &Convert<Conv>);
 REGISTER_CONVERTER(onnx, ConvTranspose, &Convert<ConvTranspose>);
-REGISTER_CONVERTER(onnx, MaxPool, &Convert<MaxPool>);
-REGISTER_CONVERTER(onnx, AveragePool, &Convert<AveragePool>);
-REGISTER_CONVERTER(onnx, LpPool, &Convert<LpPool>);
-REGISTER_CONVERTER(onnx, LRN, &Convert<Lrn>);
-REGISTER_CONVERTER(onnx, GlobalAveragePool, &Convert<GlobalAveragePool>);
-REGISTER_CONVERTER(onnx, GlobalMaxPool, &Convert<GlobalMaxPool>);
+REGISTER_CONVERTER(onnx, DeformConv, &Convert<DeformConv>);
 REGISTER_CONVERTER(onnx, BatchNormalization, &Convert<BatchNormalization>);
 REGISTER_CONVERTER(onnx, GroupNormalization, &Convert<GroupNormalization>);
 

@@ -41,10 +41,27 @@ TEST(OnnxConvert, ConvolutionOfOneAxisIsAnImageOfHeightOne) {
   EXPECT_EQ(conv.Summary(), "unsqueeze unsqueeze conv2d squeeze f32[2,5,4]");
 }
 
+TEST(OnnxConvert, ConvolutionsOfThreeAxes) {
+  OneOp conv = Unary("Conv", 11, {1, 2, 4, 5, 6});
+  conv.Weight(Zeros("w", {3, 2, 2, 2, 2})).Attr("pads", Numbers{1, 2, 3, 0, 0, 1});
+  EXPECT_EQ(FindOp(conv.Import(), "conv3d").GetAttr<Numbers>("paddings"), (Numbers{1, 0, 2, 0, 3, 1}));
+  EXPECT_EQ(conv.Summary(), "conv3d f32[1,3,4,6,9]");
+  OneOp transposed = Unary("ConvTranspose", 11, {1, 2, 4, 5, 6});
+  transposed.Weight(Zeros("w", {2, 3, 2, 2, 2})).Attr("strides", Numbers{1, 2, 3});
+  EXPECT_EQ(transposed.Summary(), "conv3d_transpose f32[1,3,5,10,17]");
+}
+
+TEST(OnnxConvert, DeformableConvolution) {
+  OneOp conv = Unary("DeformConv", 19, {1, 2, 5, 6});
+  conv.Weight(Zeros("w", {3, 2, 2, 2})).Weight(Zeros("o", {1, 16, 4, 5})).Weight(Zeros("b", {3}));
+  conv.Attr("offset_group", 2);
+  EXPECT_EQ(conv.Summary(), "deformable_conv unsqueeze add f32[1,3,4,5]");
+}
+
 TEST(OnnxConvert, ConvolutionThatIsWrong) {
-  OneOp three = Unary("Conv", 11, {1, 1, 4, 4, 4});
-  three.Weight(Zeros("w", {1, 1, 2, 2, 2}));
-  EXPECT_EQ(three.ImportError().code(), ErrorCode::kUnsupported);
+  OneOp four = Unary("Conv", 11, {1, 1, 4, 4, 4, 4});
+  four.Weight(Zeros("w", {1, 1, 2, 2, 2, 2}));
+  EXPECT_EQ(four.ImportError().code(), ErrorCode::kUnsupported);
   OneOp ranks = Unary("Conv", 11, {1, 1, 4});
   ranks.Weight(Zeros("w", {1, 1, 2, 2}));
   EXPECT_EQ(ranks.ImportError().code(), ErrorCode::kCorrupt);
@@ -85,6 +102,19 @@ TEST(OnnxConvert, TransposedConvolutionOfAGivenSize) {
   EXPECT_EQ(same.Summary(), "conv2d_transpose f32[1,2,9,6]");
 }
 
+TEST(OnnxConvert, UnpoolingToAGivenSize) {
+  OneOp plain = Unary("MaxUnpool", 11, {1, 1, 2, 2});
+  plain.Input("i", {1, 1, 2, 2}, kTestInt64).Attr("kernel_shape", Numbers{2, 2}).Attr("strides", Numbers{2, 2});
+  const Program program = plain.Import();
+  EXPECT_EQ(FindOp(program, "unpool").GetAttr<std::string>("index"), "tensor");
+  EXPECT_EQ(ResultMeta(program), "f32[1,1,4,4]");
+  TestTensor size = IntTensor("s", {1, 1, 5, 6});
+  OneOp larger = Unary("MaxUnpool", 11, {1, 1, 2, 2});
+  larger.Input("i", {1, 1, 2, 2}, kTestInt64).Weight(size);
+  larger.Attr("kernel_shape", Numbers{2, 2}).Attr("strides", Numbers{2, 2});
+  EXPECT_EQ(ResultMeta(larger.Import()), "f32[1,1,5,6]");
+}
+
 TEST(OnnxConvert, Pooling) {
   OneOp max = Unary("MaxPool", 12, {1, 2, 7, 8});
   max.Attr("kernel_shape", Numbers{3, 2}).Attr("strides", Numbers{2, 2}).Attr("ceil_mode", 1);
@@ -98,7 +128,12 @@ TEST(OnnxConvert, Pooling) {
             "unsqueeze pool2d squeeze f32[1,2,5]");
   OneOp indices = Unary("MaxPool", 12, {1, 2, 7, 8});
   indices.Attr("kernel_shape", Numbers{2, 2}).Outputs({"y", "i"});
-  EXPECT_EQ(indices.ImportError().code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(FindOp(indices.Import(), "max_pool_with_index").GetAttr<std::string>("index"), "tensor");
+  EXPECT_EQ(FindOp(indices.Attr("storage_order", 1).Import(), "max_pool_with_index").GetAttr<std::string>("index"),
+            "column_major");
+  EXPECT_EQ(Unary("MaxPool", 12, {1, 2, 7, 6, 5}).Attr("kernel_shape", Numbers{3, 2, 1}).Summary(),
+            "pool3d f32[1,2,5,5,5]");
+  EXPECT_EQ(Unary("GlobalLpPool", 6, {1, 2, 7, 8}).Attr("p", 1).Summary(), "abs sum f32[1,2,1,1]");
   EXPECT_EQ(Unary("GlobalAveragePool", 6, {1, 2, 7, 8}).Summary(), "pool2d f32[1,2,1,1]");
   EXPECT_EQ(Unary("GlobalMaxPool", 6, {1, 2, 7, 8, 9}).Summary(), "max f32[1,2,1,1,1]");
 }

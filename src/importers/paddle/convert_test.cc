@@ -94,6 +94,69 @@ TEST(PaddleConvert, TransposedConvolution) {
   EXPECT_EQ(ResultMeta(ImportOp(model, conv, "y")).DebugString(), "f32[1,3,9,12]");
 }
 
+TEST(PaddleConvert, VolumesWithChannelsLast) {
+  TestModel model = WithInput({1, 4, 5, 6, 2});
+  model.AddInput("w", {3, 2, 2, 2, 2});
+  const TestOp conv{"conv3d",
+                    {{"Input", {"x"}}, {"Filter", {"w"}}},
+                    {{"Output", {"y"}}},
+                    {{"strides", std::vector<int>{1, 2, 2}}, {"data_format", std::string("NDHWC")}}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, conv, "y")).DebugString(), "f32[1,3,2,3,3]");
+  const TestOp pool{"pool3d",
+                    {{"X", {"x"}}},
+                    {{"Out", {"y"}}},
+                    {{"ksize", std::vector<int>{2, 2, 2}}, {"data_format", std::string("NDHWC")}}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, pool, "y")).DebugString(), "f32[1,3,4,5,2]");
+}
+
+TEST(PaddleConvert, MaximaWithTheirPlaces) {
+  TestModel model = WithInput({1, 2, 6, 6});
+  const TestOp pool{"max_pool2d_with_index",
+                    {{"X", {"x"}}},
+                    {{"Out", {"y"}}, {"Mask", {"m"}}},
+                    {{"ksize", std::vector<int>{2, 3}}, {"strides", std::vector<int>{2, 3}}}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, pool, "m")).DebugString(), "i32[1,2,3,2]");
+  model = WithInput({1, 2, 3, 3});
+  model.AddInput("m", {1, 2, 3, 3}, 2);
+  const TestOp unpool{"unpool",
+                      {{"X", {"x"}}, {"Indices", {"m"}}},
+                      {{"Out", {"y"}}},
+                      {{"ksize", std::vector<int>{2, 2}}, {"output_size", std::vector<int>{6, 7}}}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, unpool, "y")).DebugString(), "f32[1,2,6,7]");
+}
+
+TEST(PaddleConvert, DeformableConvolutionOfVersionOneHasNoMask) {
+  TestModel model = WithInput({1, 2, 5, 6});
+  model.AddInput("o", {1, 8, 4, 5});
+  model.AddInput("w", {3, 2, 2, 2});
+  const TestOp conv{
+      "deformable_conv_v1", {{"Input", {"x"}}, {"Offset", {"o"}}, {"Filter", {"w"}}}, {{"Output", {"y"}}}, {}};
+  EXPECT_EQ(ResultMeta(ImportOp(model, conv, "y")).DebugString(), "f32[1,3,4,5]");
+}
+
+TEST(PaddleConvert, WhatIsBuiltFromOthers) {
+  TestModel rows = WithInput({2, 6, 4});
+  rows.AddInput("w", {3, 4});
+  EXPECT_EQ(ResultMeta(ImportOp(rows, {"row_conv", {{"X", {"x"}}, {"Filter", {"w"}}}, {{"Out", {"y"}}}, {}}, "y"))
+                .DebugString(),
+            "f32[2,6,4]");
+  EXPECT_EQ(
+      ResultMeta(ImportOp(WithInput({1, 7, 3, 3}), {"lrn", {{"X", {"x"}}}, {{"Out", {"y"}}}, {}}, "y")).DebugString(),
+      "f32[1,7,3,3]");
+  TestModel norm = WithInput({3, 4, 5});
+  norm.AddInput("u", {4});
+  norm.AddInput("v", {15});
+  const TestOp spectral{"spectral_norm",
+                        {{"Weight", {"x"}}, {"U", {"u"}}, {"V", {"v"}}},
+                        {{"Out", {"y"}}},
+                        {{"dim", 1}, {"power_iters", 2}}};
+  EXPECT_EQ(ResultMeta(ImportOp(norm, spectral, "y")).DebugString(), "f32[3,4,5]");
+  const TestOp pool{
+      "lp_pool2d", {{"x", {"x"}}}, {{"out", {"y"}}}, {{"kernel_size", std::vector<int>{2, 2}}, {"norm_type", 3.0F}}};
+  EXPECT_EQ(Types(ImportOp(WithInput({1, 2, 3, 3}), pool, "y")),
+            (Names{"elementwise_pow", "pool2d", "elementwise_pow"}));
+}
+
 TEST(PaddleConvert, PoolingTakesItsWindowFromAnAttribute) {
   const TestOp pool{"pool2d",
                     {{"X", {"x"}}},

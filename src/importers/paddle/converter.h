@@ -111,6 +111,13 @@ class OpContext : public ConvertContext {
   // Channels moved from the last axis to axis 1, and back.
   std::string ToChannelsFirst(const std::string& x);
   std::string ToChannelsLast(const std::string& x);
+  // An input, and a result, of an operator whose channels may be last, with channels on axis 1.
+  std::string ImageInput(Param param, bool channels_last) {
+    return channels_last ? ToChannelsFirst(Input(param)) : Input(param);
+  }
+  void ImageResult(Param param, const std::string& value, bool channels_last) {
+    Result(param, channels_last ? ToChannelsLast(value) : value);
+  }
 
   // What the file says about the rank of a result, by its name there; set by the importers.
   using RankLookup = std::function<std::optional<int>(const std::string& name)>;

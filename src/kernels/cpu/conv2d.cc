@@ -26,7 +26,7 @@ struct Conv2dPlan : KernelPlan {
 };
 
 WindowAttributes WindowOf(const KernelProblem& problem) {
-  return ParseWindow(problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
+  return ParseWindow(2, problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
                      problem.Attr<std::string>("padding_algorithm"), problem.Attr<std::vector<int64_t>>("dilations"));
 }
 

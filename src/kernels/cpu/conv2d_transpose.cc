@@ -40,7 +40,7 @@ TransposedShape ShapeOf(const KernelProblem& problem) {
   const TensorMeta out = problem.Output().tensor_meta();
   const auto& output_padding = problem.Attr<std::vector<int64_t>>("output_padding");
   const WindowAttributes window =
-      ParseWindow(problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
+      ParseWindow(2, problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
                   problem.Attr<std::string>("padding_algorithm"), problem.Attr<std::vector<int64_t>>("dilations"));
   TransposedShape s;
   s.weight = WeightShapeOf(problem.Input("filter")->shape(), problem.Attr<int64_t>("groups"));

@@ -12,7 +12,7 @@ void Pool2dNhwc(const CpuContext& context, const DenseTensor& x, const IntArray&
                 const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings, bool ceil_mode,
                 bool exclusive, const std::string& pooling_type, bool global_pooling, bool adaptive,
                 const std::string& padding_algorithm, const std::vector<int64_t>& dilations, DenseTensor* out) {
-  const WindowAttributes window = ParseWindow(strides, paddings, padding_algorithm, dilations);
+  const WindowAttributes window = ParseWindow(2, strides, paddings, padding_algorithm, dilations);
   const auto axis = [&](int i) {
     PoolAxis a;
     a.in = x.shape()[2 + i];
@@ -31,6 +31,7 @@ void Pool2dNhwc(const CpuContext& context, const DenseTensor& x, const IntArray&
   };
   PoolShape shape;
   if (pooling_type == "avg") shape.kind = exclusive ? PoolKind::kAverage : PoolKind::kAverageWithPadding;
+  if (pooling_type == "sum") shape.kind = PoolKind::kSum;
   shape.batch = x.shape()[0];
   shape.channels = x.shape()[1];
   shape.rows = axis(0);

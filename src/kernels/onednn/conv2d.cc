@@ -41,7 +41,7 @@ std::string Cook(const KernelProblem& problem, bool make_primitive, Recipe* reci
   const Shape filter = problem.Input("filter")->shape();
   const int64_t groups = problem.Attr<int64_t>("groups");
   const WindowAttributes window =
-      ParseWindow(problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
+      ParseWindow(2, problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
                   problem.Attr<std::string>("padding_algorithm"), problem.Attr<std::vector<int64_t>>("dilations"));
   const WindowAxis rows = ResolveWindowAxis(window, 0, x.dims[2], filter[2], false);
   const WindowAxis columns = ResolveWindowAxis(window, 1, x.dims[3], filter[3], false);

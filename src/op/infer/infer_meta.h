@@ -75,8 +75,17 @@ MetaTensor Conv2dInferMeta(const MetaTensor& x, const MetaTensor& filter,
                            const std::vector<const MetaTensor*>& operands, const std::vector<int64_t>& strides,
                            const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
                            const std::vector<int64_t>& dilations, int groups, const Epilogue& epilogue);
+MetaTensor Conv3dInferMeta(const MetaTensor& x, const MetaTensor& filter,
+                           const std::vector<const MetaTensor*>& operands, const std::vector<int64_t>& strides,
+                           const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
+                           const std::vector<int64_t>& dilations, int groups, const Epilogue& epilogue);
 // `output_size` not known: the result's size is not known either.
 MetaTensor Conv2dTransposeInferMeta(const MetaTensor& x, const MetaTensor& filter,
+                                    const std::vector<const MetaTensor*>& operands, const SymIntArray& output_size,
+                                    const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+                                    const std::vector<int64_t>& output_padding, const std::string& padding_algorithm,
+                                    const std::vector<int64_t>& dilations, int groups, const Epilogue& epilogue);
+MetaTensor Conv3dTransposeInferMeta(const MetaTensor& x, const MetaTensor& filter,
                                     const std::vector<const MetaTensor*>& operands, const SymIntArray& output_size,
                                     const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
                                     const std::vector<int64_t>& output_padding, const std::string& padding_algorithm,
@@ -85,6 +94,24 @@ MetaTensor Pool2dInferMeta(const MetaTensor& x, const SymIntArray& kernel_size, 
                            const std::vector<int64_t>& paddings, bool ceil_mode, bool exclusive,
                            const std::string& pooling_type, bool global_pooling, bool adaptive,
                            const std::string& padding_algorithm, const std::vector<int64_t>& dilations);
+MetaTensor Pool3dInferMeta(const MetaTensor& x, const SymIntArray& kernel_size, const std::vector<int64_t>& strides,
+                           const std::vector<int64_t>& paddings, bool ceil_mode, bool exclusive,
+                           const std::string& pooling_type, bool global_pooling, bool adaptive,
+                           const std::string& padding_algorithm, const std::vector<int64_t>& dilations);
+MetaTensor DeformableConvInferMeta(const MetaTensor& x, const MetaTensor& offset, const MetaTensor& filter,
+                                   const MetaTensor* mask, const std::vector<int64_t>& strides,
+                                   const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
+                                   const std::vector<int64_t>& dilations, int groups, int deformable_groups);
+// The result, and where each of its elements comes from.
+std::vector<MetaTensor> MaxPoolWithIndexInferMeta(const MetaTensor& x, const SymIntArray& kernel_size,
+                                                  const std::vector<int64_t>& strides,
+                                                  const std::vector<int64_t>& paddings, bool ceil_mode,
+                                                  bool global_pooling, bool adaptive,
+                                                  const std::string& padding_algorithm,
+                                                  const std::vector<int64_t>& dilations, const std::string& index,
+                                                  DataType dtype);
+MetaTensor UnpoolInferMeta(const MetaTensor& x, const MetaTensor& indices, const SymIntArray& output_size,
+                           const std::string& index);
 
 // Resampling.
 MetaTensor InterpolateInferMeta(const MetaTensor& x, const MetaTensor* roi, const MetaTensor* scale_tensor,

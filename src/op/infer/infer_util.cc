@@ -123,7 +123,7 @@ std::vector<size_t> BroadcastIndices(const std::vector<Dim>& out, const std::vec
   return indices;
 }
 
-int EpilogueChannelAxis(std::string_view op) { return op == "conv2d" || op == "conv2d_transpose" ? 1 : -1; }
+int EpilogueChannelAxis(std::string_view op) { return op.substr(0, 4) == "conv" ? 1 : -1; }
 
 void CheckEpilogue(const Epilogue& epilogue, const std::vector<const MetaTensor*>& operands, const MetaTensor& out,
                    int channel_axis) {

@@ -10,13 +10,18 @@ namespace {
 
 constexpr int64_t kLimit = int64_t{1} << 31;
 
-std::array<int64_t, 2> Pair(const std::vector<int64_t>& values, const char* what) {
-  WHERRY_ENFORCE(values.size() == 2, kInvalidArgument, what, " are [", Join(values, ", "), "], expected two numbers");
-  for (const int64_t value : values) {
-    WHERRY_ENFORCE(value >= 1 && value < kLimit, kInvalidArgument, what, " are [", Join(values, ", "),
+using PerAxis = std::array<int64_t, kMaxWindowAxes>;
+
+PerAxis PositivePerAxis(size_t axes, const std::vector<int64_t>& values, const char* what) {
+  WHERRY_ENFORCE(values.size() == axes, kInvalidArgument, what, " are [", Join(values, ", "), "], expected ", axes,
+                 " numbers");
+  PerAxis result = {1, 1, 1};
+  for (size_t i = 0; i < axes; ++i) {
+    WHERRY_ENFORCE(values[i] >= 1 && values[i] < kLimit, kInvalidArgument, what, " are [", Join(values, ", "),
                    "], expected 1 to ", kLimit - 1);
+    result[i] = values[i];
   }
-  return {values[0], values[1]};
+  return result;
 }
 
 // (a + b - 1) / b for b > 0 and any a.
@@ -34,22 +39,25 @@ PaddingAlgorithm ParsePaddingAlgorithm(const std::string& name) {
         ", expected 'EXPLICIT', 'SAME', 'SAME_LOWER' or 'VALID'");
 }
 
-WindowAttributes ParseWindow(const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+WindowAttributes ParseWindow(int axes, const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
                              const std::string& padding_algorithm, const std::vector<int64_t>& dilations) {
+  const auto count = static_cast<size_t>(axes);
   WindowAttributes window;
   window.algorithm = ParsePaddingAlgorithm(padding_algorithm);
-  window.stride = Pair(strides, "strides");
-  window.dilation = Pair(dilations, "dilations");
+  window.stride = PositivePerAxis(count, strides, "strides");
+  window.dilation = PositivePerAxis(count, dilations, "dilations");
   if (window.algorithm != PaddingAlgorithm::kExplicit) return window;
-  WHERRY_ENFORCE(paddings.size() == 2 || paddings.size() == 4, kInvalidArgument, "paddings are [", Join(paddings, ", "),
-                 "], expected [height, width] or [top, bottom, left, right]");
+  const bool both_sides = paddings.size() == 2 * count;
+  WHERRY_ENFORCE(paddings.size() == count || both_sides, kInvalidArgument, "paddings are [", Join(paddings, ", "),
+                 "], expected a number for each of ", axes, " axes or two");
   for (const int64_t padding : paddings) {
     WHERRY_ENFORCE(padding > -kLimit && padding < kLimit, kInvalidArgument, "paddings are [", Join(paddings, ", "),
                    "], outside 31 bits");
   }
-  const bool four = paddings.size() == 4;
-  window.pad_begin = {paddings[0], four ? paddings[2] : paddings[1]};
-  window.pad_end = {four ? paddings[1] : paddings[0], four ? paddings[3] : paddings[1]};
+  for (size_t i = 0; i < count; ++i) {
+    window.pad_begin[i] = both_sides ? paddings[2 * i] : paddings[i];
+    window.pad_end[i] = both_sides ? paddings[2 * i + 1] : paddings[i];
+  }
   return window;
 }
 

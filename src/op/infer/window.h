@@ -16,17 +16,20 @@ enum class PaddingAlgorithm : uint8_t { kExplicit, kSame, kSameLower, kValid, kS
 // "EXPLICIT", "SAME", "SAME_LOWER", "VALID", "SAME_FORWARD"; else Error(kInvalidArgument).
 PaddingAlgorithm ParsePaddingAlgorithm(const std::string& name);
 
-// The attributes of a window over two axes (height, width), checked.
+inline constexpr int kMaxWindowAxes = 3;
+
+// The attributes of a window over (depth,) height and width, checked.
 struct WindowAttributes {
-  std::array<int64_t, 2> stride = {1, 1};
-  std::array<int64_t, 2> dilation = {1, 1};
-  std::array<int64_t, 2> pad_begin = {0, 0};  // of kExplicit
-  std::array<int64_t, 2> pad_end = {0, 0};
+  std::array<int64_t, kMaxWindowAxes> stride = {1, 1, 1};
+  std::array<int64_t, kMaxWindowAxes> dilation = {1, 1, 1};
+  std::array<int64_t, kMaxWindowAxes> pad_begin = {0, 0, 0};  // of kExplicit
+  std::array<int64_t, kMaxWindowAxes> pad_end = {0, 0, 0};
   PaddingAlgorithm algorithm = PaddingAlgorithm::kExplicit;
 };
-// Strides and dilations are two positive numbers, paddings are [top, bottom, left, right] or [height, width]; all below
-// 2^31 in magnitude, so that sums and products of a few of them cannot overflow. Otherwise Error(kInvalidArgument).
-WindowAttributes ParseWindow(const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+// For `axes` axes, at most kMaxWindowAxes. Strides and dilations are a positive number per axis, paddings are [top,
+// bottom, left, right] or [height, width] (as many for each axis); all below 2^31 in magnitude, so that sums and
+// products of a few of them cannot overflow. Otherwise Error(kInvalidArgument).
+WindowAttributes ParseWindow(int axes, const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
                              const std::string& padding_algorithm, const std::vector<int64_t>& dilations);
 
 // One axis for a known input size.

@@ -92,7 +92,9 @@ void PoolBlocks(const PoolShape& s, const float* in, float* out, int64_t begin, 
                         columns.count,
                         rows.step * in_row,
                         columns.step * s.in_pixel_stride,
-                        count > 0 ? 1.0f / static_cast<float>(count) : 0.0f};
+                        s.kind == PoolKind::kSum ? 1.0f
+                        : count > 0              ? 1.0f / static_cast<float>(count)
+                                                 : 0.0f};
     float* const to = out + pixel * s.out_pixel_stride;
     const int64_t first = std::max<int64_t>(0, begin - pixel * blocks) * kPoolBlock;
     const int64_t last = std::min(s.channels, (end - pixel * blocks) * kPoolBlock);

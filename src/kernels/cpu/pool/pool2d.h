@@ -13,6 +13,7 @@ enum class PoolKind : uint8_t {
   kMax,                 // NaN in the window is the maximum; -inf for a window without pixels
   kAverage,             // over the window's pixels inside the image; 0 for a window without any
   kAverageWithPadding,  // over its pixels inside image and padding, the latter being 0
+  kSum,
 };
 
 // How windows lie along one axis. Window i begins at i * stride - pad_before, or if adaptive at floor(i * in / out) and

@@ -7,7 +7,32 @@
 namespace wherry::ref {
 namespace {
 
-TEST(Pool2d, AgreesWithNumPy) {
+TEST(Pool, VolumesSumsAndPlaces) {
+  ExpectAll(R"(
+pool3d | x = f32[1,1,2,4,4] 1.9 0.5 0.4 1.9 1.1 1.2 -1.8 -0.5 -1.7 -1.2 -1.1 1.4 -1.5 -0.8 -0 1.4 1.9 0.8 -1.1 0.2 0.8
+  -1.8 0.7 -0.5 0.4 0.7 0.7 0.1 0.2 -1.2 -0 -1.5 | kernel_size = [2, 2, 3] | strides = [1, 2, 1] | paddings = [0, 0,
+  1] | pooling_type = "avg" | exclusive = false | -> f32[1,1,1,2,4] 0.5333333 0.3833334 4.967054e-09 -0.05833334
+  -0.425 -0.4583334 -0.125 0.08333331
+max_pool_with_index | x = f32[1,2,3,4] -0.1 0.1 1.1 -0.4 -1.9 0.1 -1.2 1 -0.4 -0.5 1.6 -0.4 -0.6 -0.6 -0.1 -1.6 0.2
+  1.7 0.3 1 1.8 1.4 1 1.3 | kernel_size = [2, 2] | strides = [1, 2] | index = "tensor" | -> f32[1,2,2,2] 0.1 1.1 0.1
+  1.6 1.7 1 1.8 1.3 -> i64[1,2,2,2] 1 2 5 10 17 19 20 23
+max_pool_with_index | x = f32[1,2,3,4] -0.1 0.1 1.1 -0.4 -1.9 0.1 -1.2 1 -0.4 -0.5 1.6 -0.4 -0.6 -0.6 -0.1 -1.6 0.2
+  1.7 0.3 1 1.8 1.4 1 1.3 | kernel_size = [2, 2] | strides = [1, 2] | index = "column_major" | -> f32[1,2,2,2] 0.1 1.1
+  0.1 1.6 1.7 1 1.8 1.3 -> i64[1,2,2,2] 3 6 4 8 16 22 14 23
+pool2d | x = f32[1,1,2,3] 1 2 3 4 5 6 | kernel_size = [2, 2] | strides = [2, 2] | ceil_mode = true | pooling_type = "sum" | ->
+  f32[1,1,1,2] 12 9
+max_pool_with_index | x = f32[1,1,1,5] 1 1 nan nan 2 | kernel_size = [1, 2] | -> f32[1,1,1,4] 1 nan nan nan -> i64[1,1,1,4] 0 2 2 3
+max_pool_with_index | x = f32[1,2,1,2] 1 2 4 3 | kernel_size = [1, 1] | adaptive = true | dtype = i32 | -> f32[1,2,1,1] 2 4 ->
+  i32[1,2,1,1] 1 0
+unpool | x = f32[1,2,1,2] 1 2 3 4 | indices = i64[1,2,1,2] 3 0 1 2 | output_size = [2, 2] | -> f32[1,2,2,2] 2 0 0 1 0 3 4 0
+unpool | x = f32[1,2,1,2] 1 2 3 4 | indices = i32[1,2,1,2] 3 0 5 6 | output_size = [2, 2] | index = "tensor" | -> f32[1,2,2,2]
+  2 0 0 1 0 3 4 0
+)");
+  EXPECT_NE(ErrorOf("unpool | x = f32[1,1,1,1] 1 | indices = i64[1,1,1,1] 4 | output_size = [2, 2]").find("index 4"),
+            std::string::npos);
+}
+
+TEST(Pool, AgreesWithNumPy) {
   ExpectAll(R"(
 pool2d | x = f32[1,2,4,5] 0.92 -1.66 0.25 0.23 1.73 -1.84 -0.19 0.52 0.2 -1.7 0.37 -1.11 -1.22 1.51 -1.21 -0.18 1 0.83
   0.21 1.23 -0.14 0.48 1.28 0.71 0.57 -0.38 0.23 -0.42 0.98 -0.48 -0.13 1.02 0.01 -0.65 1.31 -0.48 1.38 1.14 -0.21
@@ -58,7 +83,7 @@ pool2d | x = i8[1,1,3,3] 8 -9 4 -2 7 7 -4 2 0 | kernel_size = [2, 2] | -> i8[1,1
 )");
 }
 
-TEST(Pool2d, PaddingIsNeverTheMaximum) {
+TEST(Pool, PaddingIsNeverTheMaximum) {
   // The first window lies in the padding alone.
   ExpectAll("pool2d | x = f32[1,1,1,1] -5 | kernel_size = [1, 1] | paddings = [0, 0, 1, 0] | -> f32[1,1,1,2] -inf -5");
 }
