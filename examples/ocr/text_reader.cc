@@ -1,5 +1,6 @@
 #include "text_reader.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "crop.h"
@@ -35,17 +36,20 @@ std::vector<Line> TextReader::Read(const Image& image, const ReaderOptions& opti
   for (const TextBox& box : boxes) lines.push_back(Crop(image, box.quad, box.bend));
   progress(std::to_string(lines.size()) + " lines found, looking which way up they are");
   const std::vector<float> upside_down = orienter_.UpsideDown(lines);
-  // Most of a page lies one way. Each line is read that way, and those that look otherwise, or all if the page does not
-  // know, the other way too.
-  constexpr float kSure = 0.3F;
-  const float vote = Vote(upside_down, boxes);
-  std::vector<size_t> doubtful;
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    if (vote > 0) {
+  constexpr float kSureVote = 0.3F;
+  float vote = Vote(upside_down, boxes);
+  if (std::abs(vote) < kSureVote) vote = ReadBothWays(image, boxes);
+  if (vote > 0) {
+    for (size_t i = 0; i < boxes.size(); ++i) {
       boxes[i] = boxes[i].UpsideDown();
       lines[i] = Crop(image, boxes[i].quad, boxes[i].bend);
     }
-    if (std::abs(vote) < kSure || (upside_down[i] > 0.5F) != (vote > 0)) doubtful.push_back(i);
+  }
+  // Most of a page lies one way. Lines that surely look otherwise are read the other way too.
+  constexpr float kSureLine = 0.9F;
+  std::vector<size_t> doubtful;
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    if ((vote > 0 ? 1 - upside_down[i] : upside_down[i]) > kSureLine) doubtful.push_back(i);
   }
   for (const size_t i : doubtful) {
     const TextBox turned = boxes[i].UpsideDown();
@@ -70,6 +74,22 @@ std::vector<Line> TextReader::Read(const Image& image, const ReaderOptions& opti
       result.push_back({readings[i].text, readings[i].score, quads[i]});
   }
   return result;
+}
+
+float TextReader::ReadBothWays(const Image& image, const std::vector<TextBox>& boxes) {
+  constexpr size_t kMostLines = 3;
+  const size_t count = std::min(boxes.size(), kMostLines);
+  std::vector<Image> lines;
+  for (size_t i = 0; i < count; ++i) {
+    const TextBox& box = boxes[(2 * i + 1) * boxes.size() / (2 * count)];  // from all over the page
+    const TextBox turned = box.UpsideDown();
+    lines.push_back(Crop(image, box.quad, box.bend));
+    lines.push_back(Crop(image, turned.quad, turned.bend));
+  }
+  const std::vector<Reading> readings = recognizer_.Read(lines, [](size_t) {});
+  float balance = 0;
+  for (size_t i = 0; i < count; ++i) balance += readings[2 * i + 1].score - readings[2 * i].score;
+  return balance;
 }
 
 std::vector<TextReader::Stage> TextReader::stages() const {

@@ -46,6 +46,9 @@ class TextReader {
   std::vector<Stage> stages() const;
 
  private:
+  // How much better a few of the lines can be read when they are turned upside down; less than 0: worse.
+  float ReadBothWays(const Image& image, const std::vector<TextBox>& boxes);
+
   Detector detector_;
   Orienter orienter_;
   Recognizer recognizer_;
