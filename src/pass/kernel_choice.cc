@@ -18,7 +18,7 @@ namespace {
 // A statement as a KernelProblem; the metas are copies, so that a candidate's layouts can be tried on them.
 class StmtProblem {
  public:
-  StmtProblem(const Node* node, int threads) : node_(node), threads_(threads) {
+  StmtProblem(const SSAGraph& graph, const Node* node, int threads) : node_(node), threads_(threads) {
     const Node::Stmt& stmt = node->AsStmt();
     const OpSchema& schema = stmt.schema();
     bound_.resize(schema.args.size());
@@ -40,12 +40,13 @@ class StmtProblem {
       for (const Node* result : bound->second) {
         metas_.push_back(result->AsArg().type);
         outputs_.push_back(&metas_.back());
-        results_.push_back(&metas_.back());
+        results_.push_back({&metas_.back(), graph.IsOutput(result)});
       }
     }
   }
 
-  // Lays the metas out as the kernel would see them; returns what the conversions cost.
+  // Lays the metas out as the kernel would see them; returns what the conversions cost, those of the graph's results
+  // too.
   double LayOutFor(const Kernel& kernel) {
     double cost = 0;
     for (const Input& input : inputs_) {
@@ -58,7 +59,12 @@ class StmtProblem {
       const bool may_cast = std::find(casts.begin(), casts.end(), static_cast<int8_t>(input.index)) != casts.end();
       if (may_cast && wanted != DataType::kAny && wanted != now.dtype) cost += EstimateConversionMicroseconds(now);
     }
-    for (MetaTensor* result : results_) result->layout = ResultLayout(kernel, node_, *result);
+    for (const Result& result : results_) {
+      result.meta->layout = ResultLayout(kernel, node_, *result.meta);
+      // The user gets it plain.
+      if (result.is_output && result.meta->layout != DataLayout::kNCHW)
+        cost += EstimateConversionMicroseconds(*result.meta);
+    }
     return cost;
   }
 
@@ -73,6 +79,10 @@ class StmtProblem {
     const Node* arg;
     MetaTensor* meta;
   };
+  struct Result {
+    MetaTensor* meta;
+    bool is_output;
+  };
 
   const Node* node_;
   int threads_;
@@ -80,7 +90,7 @@ class StmtProblem {
   std::vector<BoundArg> bound_;
   std::vector<Input> inputs_;
   std::vector<const MetaTensor*> outputs_;
-  std::vector<MetaTensor*> results_;
+  std::vector<Result> results_;
   std::vector<int8_t> constants_;
 };
 
@@ -187,7 +197,7 @@ DataLayout ResultLayout(const Kernel& kernel, const Node* stmt, const MetaTensor
 
 std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context) {
   const OpSchema& schema = stmt->AsStmt().schema();
-  StmtProblem problem(stmt, context.pool == nullptr ? 1 : context.pool->threads());
+  StmtProblem problem(graph, stmt, context.pool == nullptr ? 1 : context.pool->threads());
   const DataType type = problem.key_type();
   std::vector<RankedKernel> ranking;
   for (const Kernel* kernel : KernelFactory::Instance().Kernels(schema.kernel)) {
