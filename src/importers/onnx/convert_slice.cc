@@ -83,6 +83,50 @@ void Split(OnnxContext& c) {
   for (size_t i = 0; i < count; ++i) c.Bind(i, pieces[i]);
 }
 
+// Pads of some axes, the begins and then the ends in the axes' order, as those of all axes.
+Ints PadsOfAllAxes(OnnxContext& c, Ints pads, const std::vector<int64_t>& axes) {
+  const size_t count = axes.size();
+  if (pads.values && pads.values->size() != 2 * count) {
+    c.Corrupt("there are ", pads.values->size(), " pads for ", count, " axes");
+  }
+  const int rank = c.Rank(c.Input(0));
+  // Where each of all pads stands in these; at 2 * count, for the axes that are not there, a 0 is added.
+  std::vector<int64_t> source(2 * static_cast<size_t>(rank), static_cast<int64_t>(2 * count));
+  for (size_t i = 0; i < count; ++i) {
+    const auto axis = static_cast<size_t>(c.Axis(axes[i], rank));
+    source[axis] = static_cast<int64_t>(i);
+    source[axis + static_cast<size_t>(rank)] = static_cast<int64_t>(i + count);
+  }
+  if (pads.values) {
+    pads.values->push_back(0);
+    std::vector<int64_t> all;
+    for (const int64_t i : source) all.push_back((*pads.values)[static_cast<size_t>(i)]);
+    pads.values = std::move(all);
+  } else {
+    const std::string zero = c.ConvertContext::ConstantInts({0});
+    const std::string longer =
+        c.Emit("concat", {{"x", {c.Cast(pads.tensor, DataType::kInt64), zero}}}, {{"axis", int64_t{0}}});
+    pads.tensor = c.Emit("gather", {{"x", {longer}}, {"index", {c.ConvertContext::ConstantInts(source)}}},
+                         {{"axis", int64_t{0}}});
+  }
+  return pads;
+}
+
+// The same for axes that are not known now: put where they belong in a list of zeros.
+Ints PadsOfUnknownAxes(OnnxContext& c, const Ints& pads, const std::string& axes) {
+  const int64_t rank = c.Rank(c.Input(0));
+  const auto constant = [&c](const std::vector<int64_t>& values) { return c.ConvertContext::ConstantInts(values); };
+  const std::string begins = c.Binary("remainder", c.Cast(axes, DataType::kInt64), constant({rank}));
+  const std::string places =
+      c.Emit("concat", {{"x", {begins, c.Binary("add", begins, constant({rank}))}}}, {{"axis", int64_t{0}}});
+  const std::string given = pads.values ? constant(*pads.values) : c.Cast(pads.tensor, DataType::kInt64);
+  Ints all;
+  all.tensor = c.Emit("put_along_axis", {{"x", {constant(std::vector<int64_t>(static_cast<size_t>(2 * rank), 0))}},
+                                         {"index", {places}},
+                                         {"value", {given}}});
+  return all;
+}
+
 void Pad(OnnxContext& c) {
   OpInputs inputs = {{"x", {c.Input(0)}}};
   OpAttrs attrs;
@@ -93,20 +137,8 @@ void Pad(OnnxContext& c) {
   attrs.emplace_back("mode", mode);
   auto pads = c.OptionalInts(1, "pads");
   if (!pads) c.Corrupt("pads are missing");
-  if (const auto axes = c.KnownInts(3, "axes")) {
-    // Begins and ends of these axes, in their order; ours are those of all.
-    if (!pads->values) c.Unsupported("pads of some axes are a tensor that is not constant");
-    if (pads->values->size() != 2 * axes->size()) {
-      c.Corrupt("there are ", pads->values->size(), " pads for ", axes->size(), " axes");
-    }
-    const int rank = c.Rank(c.Input(0));
-    std::vector<int64_t> all(2 * static_cast<size_t>(rank), 0);
-    for (size_t i = 0; i < axes->size(); ++i) {
-      const auto axis = static_cast<size_t>(c.Axis((*axes)[i], rank));
-      all[axis] = (*pads->values)[i];
-      all[axis + static_cast<size_t>(rank)] = (*pads->values)[i + axes->size()];
-    }
-    pads->values = std::move(all);
+  if (const auto axes = c.IntsAt(3)) {
+    pads = axes->values ? PadsOfAllAxes(c, *pads, *axes->values) : PadsOfUnknownAxes(c, *pads, axes->tensor);
   }
   OnnxContext::Pass("paddings", *pads, &inputs, &attrs);
   if (c.HasInput(2)) {

@@ -6,12 +6,10 @@ namespace wherry::paddle {
 
 namespace {
 
-void EmitPad(OpContext& c, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
-             const std::string& mode, const Number& value) {
-  std::vector<int64_t> paddings = before;
-  paddings.insert(paddings.end(), after.begin(), after.end());
+void EmitPad(OpContext& c, const Ints& paddings, const std::string& mode, const Number& value) {
   OpInputs inputs = {{"x", {c.Input({"X", 0})}}};
-  OpAttrs attrs = {{"paddings", IntArray(paddings)}, {"mode", mode}};
+  OpAttrs attrs = {{"mode", mode}};
+  OpContext::Pass("paddings", paddings, &inputs, &attrs);
   OpContext::Pass("value", value, &inputs, &attrs);
   c.EmitResult("pad", inputs, attrs);
 }
@@ -30,40 +28,52 @@ void Pad(OpContext& c) {
   const int rank = c.Rank(c.Input({"X", 0}));
   if (pairs.size() != 2 * static_cast<size_t>(rank))
     c.Corrupt("attribute paddings has ", pairs.size(), " values for an input of rank ", rank);
-  std::vector<int64_t> before;
-  std::vector<int64_t> after;
-  for (size_t i = 0; i < pairs.size(); i += 2) {
-    before.push_back(pairs[i]);
-    after.push_back(pairs[i + 1]);
+  Ints paddings;
+  paddings.values.emplace();
+  for (const size_t side : {size_t{0}, size_t{1}}) {
+    for (size_t i = side; i < pairs.size(); i += 2) paddings.values->push_back(pairs[i]);
   }
-  EmitPad(c, before, after, "constant", c.NumberOf({nullptr, 1}, "pad_value", Scalar(0.0)));
+  EmitPad(c, paddings, "constant", c.NumberOf({nullptr, 1}, "pad_value", Scalar(0.0)));
 }
 
 // Pairs for the axes between batch and channels, the last axis first; `first_to_last`: the first axis first.
-void PadSpatial(OpContext& c, const std::vector<int64_t>& pairs, bool first_to_last, const Number& value) {
-  const size_t axes = pairs.size() / 2;
-  const int rank = c.Rank(c.Input({"X", 0}));
-  if (pairs.size() % 2 != 0 || static_cast<size_t>(rank) != axes + 2) {
-    c.Corrupt("there are ", pairs.size(), " paddings for an input of rank ", rank);
+void PadSpatial(OpContext& c, const Ints& pairs, bool first_to_last, const Number& value) {
+  const auto rank = static_cast<size_t>(c.Rank(c.Input({"X", 0})));
+  const size_t count = pairs.values ? pairs.values->size() : 2 * (rank - 2);
+  const size_t axes = count / 2;
+  if (count % 2 != 0 || rank != axes + 2) {
+    c.Corrupt("there are ", count, " paddings for an input of rank ", rank);
   }
-  std::vector<int64_t> before(axes + 2, 0);
-  std::vector<int64_t> after(axes + 2, 0);
+  // Where each padding, before all axes and then after, stands in the list; at `count`, for batch and channels, a 0 is
+  // added.
+  std::vector<int64_t> source(2 * rank, static_cast<int64_t>(count));
   const size_t first = c.ChannelsLast() ? 1 : 2;
   for (size_t i = 0; i < axes; ++i) {
     const size_t axis = first + (first_to_last ? i : axes - 1 - i);
-    before[axis] = pairs[2 * i];
-    after[axis] = pairs[2 * i + 1];
+    source[axis] = static_cast<int64_t>(2 * i);
+    source[axis + rank] = static_cast<int64_t>(2 * i + 1);
   }
-  EmitPad(c, before, after, ModeOf(c), value);
+  Ints paddings;
+  if (pairs.values) {
+    paddings.values.emplace();
+    for (const int64_t i : source) {
+      paddings.values->push_back(static_cast<size_t>(i) < count ? (*pairs.values)[static_cast<size_t>(i)] : 0);
+    }
+  } else {
+    const std::string zero = c.ConvertContext::ConstantInts(std::vector<int64_t>{0});
+    const std::string longer = c.Emit("concat", {{"x", {c.TensorOf(pairs), zero}}}, {{"axis", int64_t{0}}});
+    paddings.tensor = c.Emit("gather", {{"x", {longer}}, {"index", {c.ConvertContext::ConstantInts(source)}}},
+                             {{"axis", int64_t{0}}});
+  }
+  EmitPad(c, paddings, ModeOf(c), value);
 }
 
 void Pad2d(OpContext& c) {
-  PadSpatial(c, c.KnownInts({"Paddings"}, {nullptr}, "paddings"), true,
-             c.NumberOf({nullptr}, "pad_value", Scalar(0.0)));
+  PadSpatial(c, c.IntsOf({"Paddings"}, {nullptr}, "paddings"), true, c.NumberOf({nullptr}, "pad_value", Scalar(0.0)));
 }
 
 void Pad3d(OpContext& c) {
-  PadSpatial(c, c.KnownInts({"Paddings", 1}, {nullptr}, "paddings"), false,
+  PadSpatial(c, c.IntsOf({"Paddings", 1}, {nullptr}, "paddings"), false,
              c.NumberOf({nullptr}, c.pir() ? "pad_value" : "value", Scalar(0.0)));
 }
 

@@ -112,34 +112,6 @@ void Maxout(OpContext& c) {
   c.EmitResult("max", {{"x", {ReshapedTo(c, x, x, parts)}}}, {{"axis", IntArray({axis + 1})}});
 }
 
-void Roll(OpContext& c) {
-  std::string x = c.Input({"X", 0});
-  const int rank = c.Rank(x);
-  const std::vector<int64_t> shifts = c.KnownInts({"ShiftsTensor", 1}, {nullptr}, "shifts");
-  const auto axes = c.Attr<std::vector<int64_t>>("axis", {});
-  if (axes.empty() && rank != 1) c.Unsupported("it has no axis");
-  if (!axes.empty() && axes.size() != shifts.size())
-    c.Corrupt("it has ", axes.size(), " axes and ", shifts.size(), " shifts");
-  for (size_t i = 0; i < shifts.size(); ++i) {
-    const int64_t axis = axes.empty() ? 0 : axes[i] < 0 ? axes[i] + rank : axes[i];
-    if (axis < 0 || axis >= rank) c.Corrupt("the axis is ", axis, " for an input of rank ", rank);
-    const auto dim = KnownDim(c, x, static_cast<int>(axis));
-    if (!dim) c.Unsupported("dimension ", axis, " is not known");
-    if (*dim == 0) continue;
-    // What moves to the front.
-    const int64_t tail = ((shifts[i] % *dim) + *dim) % *dim;
-    if (tail == 0) continue;
-    const auto part = [&](int64_t from, int64_t to) {
-      return c.Emit("slice", {{"x", {x}}},
-                    {{"axes", std::vector<int64_t>{axis}}, {"starts", IntArray({from})}, {"ends", IntArray({to})}});
-    };
-    const std::string back = part(*dim - tail, *dim);
-    const std::string front = part(0, *dim - tail);
-    x = c.Emit("concat", {{"x", {back, front}}}, {{"axis", axis}});
-  }
-  c.EmitResult("assign", {{"x", {x}}});
-}
-
 // The part below (or above) a diagonal of the last two axes, zeros elsewhere.
 void Triangle(OpContext& c, bool lower) {
   const std::string x = c.Input({"X", 0});
@@ -290,8 +262,6 @@ REGISTER_CONVERTER(paddle, shuffle_channel, &Convert<ChannelShuffle>);
 REGISTER_CONVERTER(pir, shuffle_channel, &Convert<ChannelShuffle>);
 REGISTER_CONVERTER(paddle, maxout, &Convert<Maxout>);
 REGISTER_CONVERTER(pir, maxout, &Convert<Maxout>);
-REGISTER_CONVERTER(paddle, roll, &Convert<Roll>);
-REGISTER_CONVERTER(pir, roll, &Convert<Roll>);
 REGISTER_CONVERTER(paddle, tril_triu, &Convert<TrilTriu>);
 REGISTER_CONVERTER(pir, tril, &Convert<Tril>);
 REGISTER_CONVERTER(pir, triu, &Convert<Triu>);

@@ -356,19 +356,6 @@ TEST(PaddleConvert, PixelShuffleWithUnknownSizes) {
   EXPECT_EQ(ErrorOf([&] { ImportOp(WithInput({1, 6, 3, 5}), shuffle, "y"); }).code(), ErrorCode::kCorrupt);
 }
 
-TEST(PaddleConvert, RollCutsAndJoins) {
-  const TestOp roll{"roll",
-                    {{"X", {"x"}}},
-                    {{"Out", {"y"}}},
-                    {{"shifts", std::vector<int64_t>{-7}}, {"axis", std::vector<int64_t>{1}}}};
-  const Program program = ImportOp(WithInput({2, 5}), roll, "y");
-  // By -7 of 5 is by 3: the last three come first.
-  EXPECT_EQ(program.main().ops[0].GetAttr<IntArray>("starts"), IntArray({2}));
-  EXPECT_EQ(program.main().ops[1].GetAttr<IntArray>("ends"), IntArray({2}));
-  EXPECT_EQ(FindOp(program, "concat").Input("x"),
-            (Names{program.main().ops[0].Output("out")[0], program.main().ops[1].Output("out")[0]}));
-}
-
 TEST(PaddleConvert, TrianglesAreMasks) {
   const TestOp tril{"tril_triu", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"lower", true}, {"diagonal", -1}}};
   const Program program = ImportOp(WithInput({2, 3}), tril, "y");

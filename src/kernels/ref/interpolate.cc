@@ -1,10 +1,9 @@
-#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
-#include "kernels/ref/element.h"
+#include "kernels/ref/floats.h"
 #include "kernels/ref/strided.h"
 #include "op/infer/resample.h"
 
@@ -29,26 +28,6 @@ double Blend(const T* from, const std::vector<Axis>& axes, size_t depth, const O
            Blend(from + table.index[static_cast<size_t>(t)] * stride, axes, depth + 1, out);
   }
   return sum;
-}
-
-template <typename T>
-T FromDouble(double value) {
-  if constexpr (FloatElement<T>) {
-    return Store<T>(value);
-  } else if constexpr (std::same_as<T, bool>) {
-    return value != 0.0;
-  } else {
-    if (std::isnan(value)) return 0;
-    // The limits of 64-bit types are no doubles: the largest rounds up to one that does not fit.
-    if (value <= static_cast<double>(std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
-    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-    return static_cast<T>(value);
-  }
-}
-
-std::vector<double> FloatsOf(const DenseTensor& tensor) {
-  if (tensor.dtype() == DataType::kFP64) return {tensor.data<double>(), tensor.data<double>() + tensor.numel()};
-  return {tensor.data<float>(), tensor.data<float>() + tensor.numel()};
 }
 
 template <typename T>

@@ -11,6 +11,7 @@
 #include "op/infer/infer_meta.h"
 #include "op/infer/infer_util.h"
 #include "op/infer/slice_range.h"
+#include "op/unknown_dim.h"
 
 namespace wherry {
 namespace {
@@ -54,9 +55,12 @@ MetaTensor SliceInferMeta(const MetaTensor& x, const std::vector<int64_t>& axes,
   if (starts.known()) check("starts", starts.values->size());
   if (ends.known()) check("ends", ends.values->size());
   if (!steps.empty()) check("steps", steps.size());
-  if (!axes.empty() && (!starts.known() || !ends.known())) return MetaTensor::UnknownRank(x.dtype);
   MetaTensor out(x.dtype, x.dims);
   out.layout = x.layout;
+  if (!axes.empty() && (!starts.known() || !ends.known())) {
+    for (const int axis : normalized) out.dims[static_cast<size_t>(axis)] = kUnknownDim;
+    return out;
+  }
   for (size_t i = 0; i < normalized.size(); ++i) {
     Dim& dim = out.dims[static_cast<size_t>(normalized[i])];
     const Dim& start = (*starts.values)[i];
@@ -76,7 +80,7 @@ MetaTensor SliceInferMeta(const MetaTensor& x, const std::vector<int64_t>& axes,
     } else if (step == -1 && start == Dim(-1) && end.known() && end.value() <= INT32_MIN) {
       // All of it, backwards: the extent stays.
     } else {
-      return MetaTensor::UnknownRank(x.dtype);
+      dim = kUnknownDim;
     }
   }
   if (axes.empty()) out.values = x.values;

@@ -9,6 +9,7 @@
 #include "core/promote.h"
 #include "op/infer/infer_meta.h"
 #include "op/infer/infer_util.h"
+#include "op/unknown_dim.h"
 
 namespace wherry {
 namespace {
@@ -167,7 +168,8 @@ MetaTensor PadInferMeta(const MetaTensor& x, const SymIntArray& paddings, const 
   const bool repeats = mode == "reflect" || mode == "edge" || mode == "wrap";
   WHERRY_ENFORCE(repeats || mode == "constant", kInvalidArgument, "mode is ", Quote(mode),
                  ", expected 'constant', 'reflect', 'edge' or 'wrap'");
-  if (!x.rank_known || !paddings.known()) return MetaTensor::UnknownRank(x.dtype);
+  if (!x.rank_known) return MetaTensor::UnknownRank(x.dtype);
+  if (!paddings.known()) return MetaTensor(x.dtype, std::vector<Dim>(x.dims.size(), Dim(kUnknownDim)));
   const std::vector<Dim>& amounts = *paddings.values;
   const size_t rank = x.dims.size();
   WHERRY_ENFORCE(amounts.size() == 2 * rank, kInvalidArgument, "paddings are ", DimsText(amounts), ", expected ",

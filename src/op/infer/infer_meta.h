@@ -120,6 +120,19 @@ MetaTensor InterpolateInferMeta(const MetaTensor& x, const MetaTensor* roi, cons
                                 const std::string& coordinates, const std::string& nearest_mode,
                                 const std::string& keep_aspect_ratio, bool recompute_scale, float cubic_coefficient,
                                 bool exclude_outside, bool antialias, float extrapolation_value);
+MetaTensor GridSampleInferMeta(const MetaTensor& x, const MetaTensor& grid, const std::string& mode,
+                               const std::string& padding_mode, bool align_corners);
+MetaTensor AffineGridInferMeta(const MetaTensor& theta, const SymIntArray& size, bool align_corners);
+MetaTensor RoiAlignInferMeta(const MetaTensor& x, const MetaTensor& rois, const MetaTensor* batch_index,
+                             const MetaTensor* rois_num, int64_t pooled_height, int64_t pooled_width,
+                             float spatial_scale, int64_t sampling_ratio, bool aligned, const std::string& mode);
+MetaTensor UnfoldInferMeta(const MetaTensor& x, const std::vector<int64_t>& kernel_sizes,
+                           const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+                           const std::vector<int64_t>& dilations);
+MetaTensor FoldInferMeta(const MetaTensor& x, const SymIntArray& output_sizes, const SymIntArray& kernel_sizes,
+                         const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+                         const std::vector<int64_t>& dilations);
+MetaTensor RollInferMeta(const MetaTensor& x, const SymIntArray& shifts, const std::vector<int64_t>& axis);
 
 // Normalisations and softmax: the shape of x; parameters are checked against it.
 MetaTensor SoftmaxInferMeta(const MetaTensor& x, int axis);
