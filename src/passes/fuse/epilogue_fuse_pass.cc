@@ -2,7 +2,11 @@
 // goes into its epilogue: scale and bias per channel, one more operand of the result's shape, activations. One table
 // for all of them.
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "op/infer/infer_util.h"
@@ -84,6 +88,11 @@ class EpilogueFusePass : public ProgramPass {
   }
 
  private:
+  struct AddedStep {
+    EpilogueStep step;
+    Node* operand = nullptr;
+  };
+
   // The statement after which nothing is left of the old one, or null when what follows does not fit.
   static Node* FuseNext(SSAGraph* graph, Node* base) {
     const Node::Stmt& stmt = base->AsStmt();
@@ -92,23 +101,27 @@ class EpilogueFusePass : public ProgramPass {
     if (value->AsArg().type.dtype != DataType::kFloat || !value->AsArg().type.rank_known) return nullptr;
     const bool plain_matmul = stmt.op_type() == "matmul";
     Epilogue epilogue = plain_matmul ? Epilogue() : stmt.GetAttr<Epilogue>("epilogue");
-    if (epilogue.steps.size() == Epilogue::kMaxSteps) return nullptr;
     Node* next = value->outlinks()[0];
-    std::optional<EpilogueStep> step;
-    Node* operand = nullptr;
+    std::vector<AddedStep> added;
     if (const std::optional<Activation> activation = ActivationOf(next->AsStmt())) {
       if (next->AsStmt().input("x") != value) return nullptr;
-      step = EpilogueStep{EpilogueStep::Kind::kAct, activation->kind, activation->a, activation->b, -1};
+      added.push_back({EpilogueStep{EpilogueStep::Kind::kAct, activation->kind, activation->a, activation->b, -1}});
+    } else if (next->AsStmt().op_type() == "batch_norm") {
+      added = StepsOfBatchNorm(graph, stmt, value, next->AsStmt());
     } else {
-      step = StepWithOperand(graph, stmt, value, next->AsStmt(), &operand);
+      Node* operand = nullptr;
+      const auto step = StepWithOperand(graph, stmt, value, next->AsStmt(), &operand);
+      if (step) added.push_back({*step, operand});
     }
-    if (!step) return nullptr;
+    if (added.empty() || epilogue.steps.size() + added.size() > Epilogue::kMaxSteps) return nullptr;
     Binding inputs = stmt.inputs();
-    if (operand != nullptr) {
-      step->operand = static_cast<int>(inputs["operands"].size());
-      inputs["operands"].push_back(operand);
+    for (auto& [step, operand] : added) {
+      if (operand != nullptr) {
+        step.operand = static_cast<int>(inputs["operands"].size());
+        inputs["operands"].push_back(operand);
+      }
+      epilogue.steps.push_back(step);
     }
-    epilogue.steps.push_back(*step);
     return Replace(graph, base, next, std::move(inputs), std::move(epilogue));
   }
 
@@ -159,6 +172,45 @@ class EpilogueFusePass : public ProgramPass {
     });
     *operand = graph->NewWeight(other->AsArg().name, std::move(channel));
     return EpilogueStep{scales ? EpilogueStep::Kind::kScale : EpilogueStep::Kind::kBias, ActKind::kIdentity, 0, 0, -1};
+  }
+
+  // A normalisation by known statistics is a scale and a bias: what conv_bn_fuse_pass leaves, because a bias or an
+  // activation stands between.
+  static std::vector<AddedStep> StepsOfBatchNorm(SSAGraph* graph, const Node::Stmt& base, const Node* value,
+                                                 const Node::Stmt& norm) {
+    const bool channels_are_axis_1 = EpilogueChannelAxis(base.op_type()) == 1 || value->AsArg().type.rank() == 2;
+    if (norm.input("x") != value || !channels_are_axis_1) return {};
+    const DenseTensor* mean = graph->TryWeight(norm.input("mean"));
+    if (mean == nullptr) return {};
+    const auto channels = static_cast<size_t>(mean->numel());
+    bool known = true;
+    const auto values = [&](const char* name, float fallback) {
+      const Node* arg = norm.input(name);
+      if (arg == nullptr) return std::vector<float>(channels, fallback);
+      const DenseTensor* weight = graph->TryWeight(arg);
+      known = known && weight != nullptr && weight->dtype() == DataType::kFloat &&
+              weight->numel() == static_cast<int64_t>(channels);
+      if (!known) return std::vector<float>();
+      return std::vector<float>(weight->data<float>(), weight->data<float>() + channels);
+    };
+    const std::vector<float> means = values("mean", 0);
+    const std::vector<float> variance = values("variance", 1);
+    const std::vector<float> gamma = values("scale", 1);
+    const std::vector<float> beta = values("bias", 0);
+    if (!known) return {};
+    const TensorMeta meta{DataType::kFloat, Shape{mean->numel()}, DataLayout::kNCHW, 0};
+    DenseTensor scale(HostAllocator(), meta);
+    DenseTensor bias(HostAllocator(), meta);
+    for (size_t c = 0; c < channels; ++c) {
+      const double factor = gamma[c] / std::sqrt(variance[c] + norm.GetAttr<double>("epsilon"));
+      scale.mutable_data<float>()[c] = static_cast<float>(factor);
+      bias.mutable_data<float>()[c] = static_cast<float>(beta[c] - means[c] * factor);
+    }
+    const std::string name = norm.input("mean")->AsArg().name;
+    return {{EpilogueStep{EpilogueStep::Kind::kScale, ActKind::kIdentity, 0, 0, -1},
+             graph->NewWeight(name + ".scale", std::move(scale))},
+            {EpilogueStep{EpilogueStep::Kind::kBias, ActKind::kIdentity, 0, 0, -1},
+             graph->NewWeight(name + ".bias", std::move(bias))}};
   }
 
   // The weight as one number per channel of the result (axis 1 of a convolution's, the last of a product's), if

@@ -79,6 +79,12 @@ int64_t ChannelBlock(const TransposedWeightShape& w) {
   return std::min(w.out_channels_per_group, most);
 }
 
+// Kernel rows that share a product: one, or all where that makes a vector of columns.
+constexpr int64_t kNarrowColumns = 16;
+int64_t TapRows(const TransposedWeightShape& w) {
+  return w.taps() * w.out_channels_per_group <= kNarrowColumns ? w.kernel_height : 1;
+}
+
 // One (group, block) of output channels.
 struct Block {
   int64_t group;
@@ -91,8 +97,9 @@ Block BlockAt(const TransposedWeightShape& w, int64_t index) {
   if (w.depthwise()) return {0, index * size, std::min(size, w.out_channels() - index * size), index * size};
   const int64_t per_group = CeilDivide(w.out_channels_per_group, size);
   const int64_t depth = w.in_channels_per_group();
+  const int64_t tap_rows = TapRows(w);
   const auto floats = [&](int64_t channels) {
-    return w.kernel_height * PackedFloats(depth, w.kernel_width * channels);
+    return w.kernel_height / tap_rows * PackedFloats(depth, tap_rows * w.kernel_width * channels);
   };
   const int64_t last = w.out_channels_per_group - (per_group - 1) * size;
   const int64_t group = index / per_group;
@@ -166,23 +173,25 @@ class Runner {
     }
     const int64_t row_floats = s_.out_width * block.channels;
     std::fill_n(scratch, (end - begin) * row_floats, 0.0f);
-    for (int64_t tap = 0; tap < s_.weight.kernel_height; ++tap) {
-      const int64_t offset = tap * s_.dilation_height - s_.pad_top;
-      const Range rows = InputsThatReach(begin, end, offset, s_.stride_height, s_.in_height);
-      for (int64_t y = rows.begin; y < rows.end; y += plan_.input_rows) {
-        const int64_t count = std::min(plan_.input_rows, rows.end - y);
-        float* const to = scratch + (y * s_.stride_height + offset - begin) * row_floats;
-        if (s_.weight.depthwise()) {
-          AddScaled(image, y, count, tap, block, to);
-        } else {
-          AddProducts(image, y, count, tap, block, scratch + plan_.band_rows * s_.out_width * plan_.block, to);
-        }
-      }
+    const Band sums{scratch, begin, end, row_floats};
+    if (s_.weight.depthwise()) {
+      AddScaledRows(image, block, sums);
+    } else {
+      AddProducts(image, block, scratch + plan_.band_rows * s_.out_width * plan_.block, sums);
     }
     for (int64_t y = begin; y < end; ++y) Finish(scratch + (y - begin) * row_floats, image * s_.out_height + y, block);
   }
 
  private:
+  // The sums of the output rows [begin, end).
+  struct Band {
+    float* data;
+    int64_t begin;
+    int64_t end;
+    int64_t row_floats;
+    float* Row(int64_t y) const { return data + (y - begin) * row_floats; }
+  };
+
   const float* Row(int64_t image, int64_t y) const {
     return in_ + (image * s_.in_height + y) * s_.in_width * s_.in_pixel_stride;
   }
@@ -199,62 +208,83 @@ class Runner {
     }
   }
 
-  // Multiplies `count` input rows and adds what each gives to the output row `stride` after that of the one before.
-  void AddProducts(int64_t image, int64_t y, int64_t count, int64_t tap, const Block& block, float* products,
-                   float* to) const {
+  int64_t RowOffset(int64_t tap) const { return tap * s_.dilation_height - s_.pad_top; }
+  // The input rows that meet the band by a row of the kernel.
+  Range RowsOf(int64_t tap, const Band& sums) const {
+    return InputsThatReach(sums.begin, sums.end, RowOffset(tap), s_.stride_height, s_.in_height);
+  }
+
+  // Multiplies some input rows at a time and adds the products where they belong.
+  void AddProducts(int64_t image, const Block& block, float* products, const Band& sums) const {
     const TransposedWeightShape& w = s_.weight;
+    const int64_t tap_rows = TapRows(w);
     const int64_t depth = w.in_channels_per_group();
-    const int64_t columns = w.kernel_width * block.channels;
-    GemmPacked({Row(image, y) + block.group * depth, s_.in_pixel_stride, 1},
-               packed_ + block.packed + tap * PackedFloats(depth, columns), products, columns, count * s_.in_width,
-               columns, depth, TileEpilogue(), nullptr);
-    const auto add_runs = WHERRY_ISA_CALL(AddRuns);
-    // Taps without a gap between them are one run, but at the sides of the image.
-    const bool whole = s_.dilation_width == 1;
-    const int64_t last = (w.kernel_width - 1) * s_.dilation_width - s_.pad_left;
-    const Range inner = whole
-                            ? Range{InputsThatReach(0, s_.out_width, -s_.pad_left, s_.stride_width, s_.in_width).begin,
-                                    InputsThatReach(0, s_.out_width, last, s_.stride_width, s_.in_width).end}
-                            : Range{0, 0};
-    for (int64_t r = 0; r < count; ++r) {
-      const float* const from = products + r * s_.in_width * columns;
-      float* const row = to + r * s_.stride_height * s_.out_width * block.channels;
-      const int64_t step = s_.stride_width * block.channels;
-      if (inner.begin < inner.end) {
-        add_runs(from + inner.begin * columns, columns,
-                 row + (inner.begin * s_.stride_width - s_.pad_left) * block.channels, step, inner.end - inner.begin,
-                 columns);
-      }
-      for (int64_t t = 0; t < w.kernel_width; ++t) {
-        const int64_t offset = t * s_.dilation_width - s_.pad_left;
-        const Range reach = InputsThatReach(0, s_.out_width, offset, s_.stride_width, s_.in_width);
-        const auto add = [&](int64_t begin, int64_t end) {
-          if (begin >= end) return;
-          add_runs(from + begin * columns + t * block.channels, columns,
-                   row + (begin * s_.stride_width + offset) * block.channels, step, end - begin, block.channels);
-        };
-        if (inner.begin < inner.end) {
-          add(reach.begin, std::min(reach.end, inner.begin));
-          add(std::max(reach.begin, inner.end), reach.end);
-        } else {
-          add(reach.begin, reach.end);
+    const int64_t columns = tap_rows * w.kernel_width * block.channels;
+    const float* packed = packed_ + block.packed;
+    for (int64_t first = 0; first < w.kernel_height; first += tap_rows, packed += PackedFloats(depth, columns)) {
+      const Range rows{RowsOf(first + tap_rows - 1, sums).begin, RowsOf(first, sums).end};
+      for (int64_t y = rows.begin; y < rows.end; y += plan_.input_rows) {
+        const int64_t count = std::min(plan_.input_rows, rows.end - y);
+        GemmPacked({Row(image, y) + block.group * depth, s_.in_pixel_stride, 1}, packed, products, columns,
+                   count * s_.in_width, columns, depth, TileEpilogue(), nullptr);
+        for (int64_t tap = first; tap < first + tap_rows; ++tap) {
+          const Range reach = RowsOf(tap, sums);
+          for (int64_t r = std::max(y, reach.begin); r < std::min(y + count, reach.end); ++r) {
+            AddRow(products + (r - y) * s_.in_width * columns + (tap - first) * w.kernel_width * block.channels,
+                   columns, block.channels, sums.Row(r * s_.stride_height + RowOffset(tap)));
+          }
         }
       }
     }
   }
 
-  void AddScaled(int64_t image, int64_t y, int64_t count, int64_t tap, const Block& block, float* to) const {
+  // The products of an input row and a row of the kernel, whose pixels are `step` floats apart, to an output row.
+  void AddRow(const float* from, int64_t step, int64_t channels, float* row) const {
+    const auto add_runs = WHERRY_ISA_CALL(AddRuns);
+    const TransposedWeightShape& w = s_.weight;
+    const int64_t row_step = s_.stride_width * channels;
+    const auto reach = [&](int64_t tap) {
+      return InputsThatReach(0, s_.out_width, tap * s_.dilation_width - s_.pad_left, s_.stride_width, s_.in_width);
+    };
+    // Taps without a gap between them are one run, but at the sides of the image.
+    Range inner{0, 0};
+    if (s_.dilation_width == 1) inner = {reach(0).begin, reach(w.kernel_width - 1).end};
+    if (inner.begin < inner.end) {
+      add_runs(from + inner.begin * step, step, row + (inner.begin * s_.stride_width - s_.pad_left) * channels,
+               row_step, inner.end - inner.begin, w.kernel_width * channels);
+    }
+    for (int64_t t = 0; t < w.kernel_width; ++t) {
+      const auto add = [&](int64_t begin, int64_t end) {
+        if (begin >= end) return;
+        const int64_t to = begin * s_.stride_width + t * s_.dilation_width - s_.pad_left;
+        add_runs(from + begin * step + t * channels, step, row + to * channels, row_step, end - begin, channels);
+      };
+      const Range all = reach(t);
+      if (inner.begin < inner.end) {
+        add(all.begin, std::min(all.end, inner.begin));
+        add(std::max(all.begin, inner.end), all.end);
+      } else {
+        add(all.begin, all.end);
+      }
+    }
+  }
+
+  void AddScaledRows(int64_t image, const Block& block, const Band& sums) const {
     const auto add_scaled_runs = WHERRY_ISA_CALL(AddScaledRuns);
     const TransposedWeightShape& w = s_.weight;
-    for (int64_t r = 0; r < count; ++r, to += s_.stride_height * s_.out_width * block.channels) {
-      for (int64_t t = 0; t < w.kernel_width; ++t) {
-        const int64_t offset = t * s_.dilation_width - s_.pad_left;
-        const Range reach = InputsThatReach(0, s_.out_width, offset, s_.stride_width, s_.in_width);
-        if (reach.begin >= reach.end) continue;
-        add_scaled_runs(Row(image, y + r) + reach.begin * s_.in_pixel_stride + block.first, s_.in_pixel_stride,
-                        packed_ + (tap * w.kernel_width + t) * w.out_channels() + block.first,
-                        to + (reach.begin * s_.stride_width + offset) * block.channels,
-                        s_.stride_width * block.channels, reach.end - reach.begin, block.channels);
+    for (int64_t tap = 0; tap < w.kernel_height; ++tap) {
+      const Range rows = RowsOf(tap, sums);
+      for (int64_t y = rows.begin; y < rows.end; ++y) {
+        float* const row = sums.Row(y * s_.stride_height + RowOffset(tap));
+        for (int64_t t = 0; t < w.kernel_width; ++t) {
+          const int64_t offset = t * s_.dilation_width - s_.pad_left;
+          const Range reach = InputsThatReach(0, s_.out_width, offset, s_.stride_width, s_.in_width);
+          if (reach.begin >= reach.end) continue;
+          add_scaled_runs(Row(image, y) + reach.begin * s_.in_pixel_stride + block.first, s_.in_pixel_stride,
+                          packed_ + (tap * w.kernel_width + t) * w.out_channels() + block.first,
+                          row + (reach.begin * s_.stride_width + offset) * block.channels,
+                          s_.stride_width * block.channels, reach.end - reach.begin, block.channels);
+        }
       }
     }
   }
@@ -294,11 +324,12 @@ int64_t TransposedPackedSize(const TransposedWeightShape& w) {
   const int64_t blocks = BlockCount(w);
   if (blocks == 0) return 0;
   const Block last = BlockAt(w, blocks - 1);
-  return last.packed + w.kernel_height * PackedFloats(w.in_channels_per_group(), w.kernel_width * last.channels);
+  const int64_t columns = TapRows(w) * w.kernel_width * last.channels;
+  return last.packed + w.kernel_height / TapRows(w) * PackedFloats(w.in_channels_per_group(), columns);
 }
 
 int64_t TransposedPackScratch(const TransposedWeightShape& w) {
-  return w.depthwise() ? 0 : w.in_channels_per_group() * w.kernel_width * ChannelBlock(w);
+  return w.depthwise() ? 0 : w.in_channels_per_group() * TapRows(w) * w.kernel_width * ChannelBlock(w);
 }
 
 void PackTransposed(const TransposedWeightShape& w, const float* weight, float* packed, float* scratch,
@@ -310,20 +341,20 @@ void PackTransposed(const TransposedWeightShape& w, const float* weight, float* 
     return;
   }
   const int64_t depth = w.in_channels_per_group();
+  const int64_t tap_rows = TapRows(w);
   for (int64_t b = 0; b < BlockCount(w); ++b) {
     const Block block = BlockAt(w, b);
-    const int64_t columns = w.kernel_width * block.channels;
-    for (int64_t tap = 0; tap < w.kernel_height; ++tap) {
+    const int64_t columns = tap_rows * w.kernel_width * block.channels;
+    for (int64_t first = 0; first < w.kernel_height; first += tap_rows) {
       float* to = scratch;
       for (int64_t c = 0; c < depth; ++c) {
         const int64_t filter = (block.group * depth + c) * w.out_channels_per_group + block.first;
-        for (int64_t t = 0; t < w.kernel_width; ++t) {
-          for (int64_t m = 0; m < block.channels; ++m) {
-            *to++ = weight[((filter + m) * w.kernel_height + tap) * w.kernel_width + t];
-          }
+        for (int64_t tap = first * w.kernel_width; tap < (first + tap_rows) * w.kernel_width; ++tap) {
+          for (int64_t m = 0; m < block.channels; ++m) *to++ = weight[(filter + m) * w.taps() + tap];
         }
       }
-      PackB({scratch, columns, 1}, depth, columns, packed + block.packed + tap * PackedFloats(depth, columns), pool);
+      PackB({scratch, columns, 1}, depth, columns,
+            packed + block.packed + first / tap_rows * PackedFloats(depth, columns), pool);
     }
   }
 }
@@ -337,7 +368,7 @@ TransposedPlan::TransposedPlan(const TransposedShape& transposed, bool dense_ope
   const bool one_row = blocks == 1 && dense_operands && shape.out_pixel_stride == channels;
   // Products of fewer rows read the weight too often.
   constexpr int64_t kDirectPixels = 16;
-  direct = one_row && w.groups == 1 && shape.pad_top == 0 && shape.pad_left == 0 &&
+  direct = one_row && w.groups == 1 && TapRows(w) == 1 && shape.pad_top == 0 && shape.pad_left == 0 &&
            w.kernel_height == shape.stride_height && w.kernel_width == shape.stride_width &&
            shape.dilation_height == 1 && shape.dilation_width == 1 && shape.in_width >= kDirectPixels &&
            shape.out_height == shape.in_height * shape.stride_height &&
@@ -353,7 +384,8 @@ TransposedPlan::TransposedPlan(const TransposedShape& transposed, bool dense_ope
   }
   band_rows = std::max<int64_t>(1, std::min(band_rows, rows));
   bands = CeilDivide(rows, band_rows);
-  input_rows = std::max<int64_t>(1, kProductFloats / std::max<int64_t>(1, shape.in_width * w.kernel_width * block));
+  input_rows =
+      std::max<int64_t>(1, kProductFloats / std::max<int64_t>(1, shape.in_width * TapRows(w) * w.kernel_width * block));
   input_rows = std::min(input_rows, band_rows / shape.stride_height + 1);
   slots = std::max<int64_t>(1, std::min<int64_t>(threads, units()));
   wide_pixels = 1;
@@ -367,8 +399,9 @@ TransposedPlan::TransposedPlan(const TransposedShape& transposed, bool dense_ope
 int64_t TransposedPlan::slot_floats() const {
   if (direct) return 0;
   const int64_t band = band_rows * shape.out_width * block;
-  const int64_t products =
-      shape.weight.depthwise() ? 0 : input_rows * shape.in_width * shape.weight.kernel_width * block;
+  const int64_t products = shape.weight.depthwise() ? 0
+                                                    : input_rows * shape.in_width * TapRows(shape.weight) *
+                                                          shape.weight.kernel_width * block;
   return RoundUp(band + products, 16);
 }
 
