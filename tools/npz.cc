@@ -22,9 +22,11 @@ struct NpyType {
   DataType dtype;
 };
 constexpr NpyType kTypes[] = {
-    {"<f2", DataType::kFP16},   {"<f4", DataType::kFloat},  {"<f8", DataType::kFP64},   {"|i1", DataType::kInt8},
-    {"<i2", DataType::kInt16},  {"<i4", DataType::kInt32},  {"<i8", DataType::kInt64},  {"|u1", DataType::kUInt8},
-    {"<u2", DataType::kUInt16}, {"<u4", DataType::kUInt32}, {"<u8", DataType::kUInt64}, {"|b1", DataType::kBool},
+    {"<f2", DataType::kFP16},      {"<f4", DataType::kFloat},       {"<f8", DataType::kFP64},
+    {"<c8", DataType::kComplex64}, {"<c16", DataType::kComplex128}, {"|i1", DataType::kInt8},
+    {"<i2", DataType::kInt16},     {"<i4", DataType::kInt32},       {"<i8", DataType::kInt64},
+    {"|u1", DataType::kUInt8},     {"<u2", DataType::kUInt16},      {"<u4", DataType::kUInt32},
+    {"<u8", DataType::kUInt64},    {"|b1", DataType::kBool},
 };
 
 [[noreturn]] void Corrupt(const std::string& name, const std::string& what) {

@@ -141,6 +141,8 @@ TEST(ConformanceSuite, EveryKernelHasCases) {
   for (const Kernel* kernel : KernelFactory::Instance().List()) {
     bool found = false;
     for (const OpCases& op : AllCases()) found = found || kernel->op == op.op->kernel;
+    // Numbers of the suite are real: src/kernels/ref/complex_test.cc.
+    if (kernel->op == "as_real" || kernel->op == "as_complex") continue;
     EXPECT_TRUE(found) << kernel->id() << " has no case in ops/*.yaml";
   }
 }

@@ -14,11 +14,10 @@ std::string RightOfDiagonal(OnnxContext& c, const std::string& x) {
 }
 
 void Trilu(OnnxContext& c) {
-  const std::string x = c.Input(0);
-  const std::string k = c.HasInput(1) ? c.Input(1) : c.ConvertContext::ConstantInts({0});
-  const char* keep = c.Attr<bool>("upper", true) ? "greater_equal" : "less_equal";
-  const std::string kept = c.Binary(keep, RightOfDiagonal(c, x), k);
-  c.EmitResult("where", {{"condition", {kept}}, {"x", {x}}, {"y", {c.Like(x, 0.0)}}});
+  OpInputs inputs = {{"x", {c.Input(0)}}};
+  OpAttrs attrs = {{"lower", !c.Attr<bool>("upper", true)}};
+  c.PassScalar("diagonal", 1, &inputs, &attrs);
+  c.EmitResult("tril_triu", inputs, attrs);
 }
 
 void EyeLike(OnnxContext& c) {

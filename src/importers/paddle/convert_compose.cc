@@ -101,6 +101,18 @@ void AffineChannel(OpContext& c) {
   c.EmitResult("add", {{"x", {scaled}}, {"y", {c.Reshaped(c.Input({"Bias", 2}), shape)}}});
 }
 
+// (x - mean) * scale, both from sums over what was seen in training.
+void DataNorm(OpContext& c) {
+  const std::string x = c.Input({"X"});
+  const std::string size = c.Input({"BatchSize"});
+  if (c.HasInput({"scale_w"}) || c.HasInput({"bias"})) c.Unsupported("it has a scale and a bias");
+  const std::string means = c.Binary("divide", c.Input({"BatchSum"}), size);
+  const std::string scales = c.Unary("sqrt", c.Binary("divide", size, c.Input({"BatchSquareSum"})));
+  c.Result({"Y"}, c.Binary("multiply", c.Binary("subtract", x, means), scales));
+  c.Result({"Means"}, means);
+  c.Result({"Scales"}, scales);
+}
+
 }  // namespace
 
 REGISTER_CONVERTER(paddle, trunc, &Convert<Trunc>);
@@ -125,5 +137,6 @@ REGISTER_CONVERTER(pir, logsigmoid, &Convert<LogSigmoid>);
 REGISTER_CONVERTER(paddle, norm, &Convert<L2Normalize>);
 REGISTER_CONVERTER(paddle, affine_channel, &Convert<AffineChannel>);
 REGISTER_CONVERTER(pir, affine_channel, &Convert<AffineChannel>);
+REGISTER_CONVERTER(paddle, data_norm, &Convert<DataNorm>);
 
 }  // namespace wherry::paddle

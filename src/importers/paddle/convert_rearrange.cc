@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "base/strings.h"
-#include "importer/constant_tensor.h"
 #include "importers/paddle/converter.h"
 
 namespace wherry::paddle {
@@ -112,28 +111,6 @@ void Maxout(OpContext& c) {
   c.EmitResult("max", {{"x", {ReshapedTo(c, x, x, parts)}}}, {{"axis", IntArray({axis + 1})}});
 }
 
-// The part below (or above) a diagonal of the last two axes, zeros elsewhere.
-void Triangle(OpContext& c, bool lower) {
-  const std::string x = c.Input({"X", 0});
-  const int rank = c.Rank(x);
-  if (rank < 2) c.Corrupt("its input has rank ", rank, ", expected at least 2");
-  const auto rows = KnownDim(c, x, rank - 2);
-  const auto columns = KnownDim(c, x, rank - 1);
-  constexpr int64_t kMostElements = int64_t{1} << 22;
-  if (!rows || !columns) c.Unsupported("the size of the matrices is not known");
-  if (*columns > 0 && *rows > kMostElements / *columns) c.Unsupported("matrices of ", *rows, " x ", *columns);
-  const auto diagonal = c.Attr<int64_t>("diagonal", 0);
-  DenseTensor mask = FilledTensor(Shape({*rows, *columns}), Scalar(false), DataType::kBool);
-  bool* keep = mask.mutable_data<bool>();
-  for (int64_t i = 0; i < *rows; ++i) {
-    for (int64_t j = 0; j < *columns; ++j) keep[i * *columns + j] = lower ? j - i <= diagonal : j - i >= diagonal;
-  }
-  c.EmitResult("where", {{"condition", {c.Constant(std::move(mask))}}, {"x", {x}}, {"y", {c.Like(x, 0.0)}}});
-}
-void TrilTriu(OpContext& c) { Triangle(c, c.Attr<bool>("lower", true)); }
-void Tril(OpContext& c) { Triangle(c, true); }
-void Triu(OpContext& c) { Triangle(c, false); }
-
 void Crop(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   const std::vector<int64_t> offsets = c.KnownInts({"Offsets", 2}, {"OffsetsTensor"}, "offsets");
@@ -210,29 +187,6 @@ void SequenceMask(OpContext& c) {
   c.Result({"Y", 0}, c.Cast(c.Binary("less_than", places, column), c.Attr<DataType>("out_dtype", DataType::kInt64)));
 }
 
-// Constants: evenly spaced numbers, and the identity matrix.
-constexpr int64_t kMostConstantElements = int64_t{1} << 20;
-
-void Linspace(OpContext& c) {
-  const Number start = c.NumberOf({"Start", 0}, "", Scalar());
-  const Number stop = c.NumberOf({"Stop", 1}, "", Scalar());
-  const int64_t count = c.KnownInt({"Num", 2}, "num", 0);
-  if (!start.value || !stop.value) c.Unsupported("the bounds are not constant");
-  if (count < 1 || count > kMostConstantElements) c.Unsupported("the number of elements is ", count);
-  const double first = start.value->to<double>();
-  const double last = stop.value->to<double>();
-  const double step = count > 1 ? (last - first) / static_cast<double>(count - 1) : 0.0;
-  std::vector<Scalar> values;
-  for (int64_t i = 0; i < count; ++i) {
-    // From the nearer end, so that both are exact.
-    const bool front = i < (count + 1) / 2;
-    values.emplace_back(front ? first + step * static_cast<double>(i)
-                              : last - step * static_cast<double>(count - 1 - i));
-  }
-  c.Result({"Out", 0},
-           c.Constant(TensorOfScalars({count}, values, c.Attr<DataType>("dtype", DataType::kFloat)), c.Stem()));
-}
-
 void Eye(OpContext& c) {
   Ints rows = c.IntsOf({nullptr, 0}, {nullptr}, "num_rows");
   Ints columns = c.OptionalInts({nullptr, 1}, {nullptr}, "num_columns").value_or(rows);
@@ -262,9 +216,6 @@ REGISTER_CONVERTER(paddle, shuffle_channel, &Convert<ChannelShuffle>);
 REGISTER_CONVERTER(pir, shuffle_channel, &Convert<ChannelShuffle>);
 REGISTER_CONVERTER(paddle, maxout, &Convert<Maxout>);
 REGISTER_CONVERTER(pir, maxout, &Convert<Maxout>);
-REGISTER_CONVERTER(paddle, tril_triu, &Convert<TrilTriu>);
-REGISTER_CONVERTER(pir, tril, &Convert<Tril>);
-REGISTER_CONVERTER(pir, triu, &Convert<Triu>);
 REGISTER_CONVERTER(paddle, crop_tensor, &Convert<Crop>);
 REGISTER_CONVERTER(pir, crop, &Convert<Crop>);
 REGISTER_CONVERTER(paddle, meshgrid, &Convert<Meshgrid>);
@@ -273,8 +224,6 @@ REGISTER_CONVERTER(paddle, broadcast_tensors, &Convert<BroadcastTensors>);
 REGISTER_CONVERTER(pir, broadcast_tensors, &Convert<BroadcastTensors>);
 REGISTER_CONVERTER(paddle, sequence_mask, &Convert<SequenceMask>);
 REGISTER_CONVERTER(pir, sequence_mask, &Convert<SequenceMask>);
-REGISTER_CONVERTER(paddle, linspace, &Convert<Linspace>);
-REGISTER_CONVERTER(pir, linspace, &Convert<Linspace>);
 REGISTER_CONVERTER(paddle, eye, &Convert<Eye>);
 REGISTER_CONVERTER(pir, eye, &Convert<Eye>);
 REGISTER_CONVERTER(paddle, expand, &Convert<ExpandTimes>);

@@ -43,12 +43,12 @@ void Transpose(const CpuContext& /*context*/, const DenseTensor& x, const std::v
 
 }  // namespace
 
-REGISTER_KERNEL(reshape, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
-REGISTER_KERNEL(squeeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
-REGISTER_KERNEL(unsqueeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
-REGISTER_KERNEL(flatten, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
-REGISTER_KERNEL(assign, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL);
+REGISTER_KERNEL(reshape, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(squeeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(unsqueeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(flatten, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(assign, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
 REGISTER_KERNEL(layout, ref, kHost, kAny, Layout, WHERRY_REF_ALL);
-REGISTER_KERNEL(transpose, ref, kHost, kNCHW, Transpose, WHERRY_REF_ALL);
+REGISTER_KERNEL(transpose, ref, kHost, kNCHW, Transpose, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
 
 }  // namespace wherry::ref

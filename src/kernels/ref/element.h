@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -13,6 +14,21 @@
 #define WHERRY_REF_INTEGERS int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t
 #define WHERRY_REF_NUMBERS WHERRY_REF_FLOATS, WHERRY_REF_INTEGERS
 #define WHERRY_REF_ALL WHERRY_REF_NUMBERS, bool
+#define WHERRY_REF_COMPLEX std::complex<float>, std::complex<double>
+
+namespace wherry::internal {
+
+// Complex numbers are elements of these kernels only.
+template <>
+struct DataTypeOfImpl<std::complex<float>> {
+  static constexpr DataType kValue = DataType::kComplex64;
+};
+template <>
+struct DataTypeOfImpl<std::complex<double>> {
+  static constexpr DataType kValue = DataType::kComplex128;
+};
+
+}  // namespace wherry::internal
 
 namespace wherry::ref {
 

@@ -67,8 +67,8 @@ void Split(const CpuContext& /*context*/, const DenseTensor& x, int axis, Output
 
 }  // namespace
 
-REGISTER_KERNEL(concat, ref, kHost, kNCHW, Concat, WHERRY_REF_ALL);
-REGISTER_KERNEL(stack, ref, kHost, kNCHW, Stack, WHERRY_REF_ALL);
-REGISTER_KERNEL(split, ref, kHost, kNCHW, Split, WHERRY_REF_ALL);
+REGISTER_KERNEL(concat, ref, kHost, kNCHW, Concat, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(stack, ref, kHost, kNCHW, Stack, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(split, ref, kHost, kNCHW, Split, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
 
 }  // namespace wherry::ref

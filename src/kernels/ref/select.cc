@@ -109,10 +109,10 @@ void Nonzero(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* o
 
 }  // namespace
 
-REGISTER_KERNEL(slice, ref, kHost, kNCHW, Slice, WHERRY_REF_ALL);
-REGISTER_KERNEL(gather, ref, kHost, kNCHW, Gather, WHERRY_REF_ALL);
+REGISTER_KERNEL(slice, ref, kHost, kNCHW, Slice, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(gather, ref, kHost, kNCHW, Gather, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
 REGISTER_KERNEL(embedding, ref, kHost, kNCHW, Embedding, WHERRY_REF_NUMBERS);
-REGISTER_KERNEL(expand, ref, kHost, kNCHW, Expand, WHERRY_REF_ALL);
+REGISTER_KERNEL(expand, ref, kHost, kNCHW, Expand, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
 REGISTER_KERNEL(tile, ref, kHost, kNCHW, Tile, WHERRY_REF_ALL);
 REGISTER_KERNEL(nonzero, ref, kHost, kNCHW, Nonzero, WHERRY_REF_ALL);
 

@@ -192,4 +192,13 @@ MetaTensor ArangeInferMeta(const SymScalar& start, const SymScalar& end, const S
   return MetaTensor(dtype, {CeilDiv(Max(room, Dim(0)), Dim(magnitude))});
 }
 
+MetaTensor LinspaceInferMeta(const SymScalar& num, DataType dtype) {
+  WHERRY_ENFORCE(IsInteger(dtype) || IsFloating(dtype), kInvalidArgument, "dtype is ", ToString(dtype),
+                 ", expected a number type");
+  if (!num.known()) return MetaTensor::UnknownRank(dtype);
+  const Dim count = num.dim ? *num.dim : Dim(num.value->to<int64_t>());
+  WHERRY_ENFORCE(!count.known() || count.value() > 0, kInvalidArgument, "num is ", count.DebugString());
+  return MetaTensor(dtype, {count});
+}
+
 }  // namespace wherry

@@ -205,4 +205,22 @@ MetaTensor FullInferMeta(const SymIntArray& shape, const SymScalar& value, DataT
 MetaTensor FullLikeInferMeta(const MetaTensor& x, DataType dtype, DataLayout layout);
 MetaTensor ArangeInferMeta(const SymScalar& start, const SymScalar& end, const SymScalar& step, DataType dtype);
 
+MetaTensor LinspaceInferMeta(const SymScalar& num, DataType dtype);
+
+// Diagonals.
+MetaTensor DiagonalInferMeta(const MetaTensor& x, int64_t offset, int axis1, int axis2);
+MetaTensor DiagEmbedInferMeta(const MetaTensor& x, int64_t offset, int dim1, int dim2);
+MetaTensor TrilTriuInferMeta(const MetaTensor& x);
+
+// Transforms and factors of matrices.
+MetaTensor DftInferMeta(const MetaTensor& x, const SymScalar& length, const SymScalar& axis, bool inverse,
+                        bool onesided);
+MetaTensor ToRealInferMeta(const MetaTensor& x);
+MetaTensor ToComplexInferMeta(const MetaTensor& x);
+MetaTensor MatrixInferMeta(const MetaTensor& x);
+MetaTensor DetInferMeta(const MetaTensor& x);
+std::vector<MetaTensor> SlogdetInferMeta(const MetaTensor& x);
+MetaTensor EigenvaluesInferMeta(const MetaTensor& x);
+MetaTensor SolveInferMeta(const MetaTensor& x, const MetaTensor& y);
+
 }  // namespace wherry

@@ -1,0 +1,113 @@
+// Discrete Fourier transforms.
+#include <algorithm>
+#include <complex>
+#include <numbers>
+#include <vector>
+
+#include "core/device_context.h"
+#include "kernel/kernel_registrar.h"
+#include "kernels/ref/element.h"
+#include "kernels/ref/strided.h"
+
+namespace wherry::ref {
+namespace {
+
+using Complex = std::complex<double>;
+
+int64_t SmallestFactor(int64_t n) {
+  for (int64_t factor = 2; factor * factor <= n; ++factor) {
+    if (n % factor == 0) return factor;
+  }
+  return n;
+}
+
+// Transforms of one length: split by its prime factors, so that the work is the length times their sum.
+class Fourier {
+ public:
+  Fourier(int64_t length, bool inverse) : roots_(static_cast<size_t>(length)) {
+    const double turn = (inverse ? 2.0 : -2.0) * std::numbers::pi / static_cast<double>(length);
+    for (int64_t k = 0; k < length; ++k)
+      roots_[static_cast<size_t>(k)] = std::polar(1.0, turn * static_cast<double>(k));
+  }
+
+  std::vector<Complex> operator()(const std::vector<Complex>& x) const {
+    std::vector<Complex> out(roots_.size());
+    if (!x.empty()) Transform(x.data(), 1, out.data(), static_cast<int64_t>(x.size()));
+    return out;
+  }
+
+ private:
+  // Of every stride-th of x's elements, of which there are n.
+  void Transform(const Complex* x, int64_t stride, Complex* out, int64_t n) const {
+    if (n == 1) {
+      *out = *x;
+      return;
+    }
+    const int64_t parts = SmallestFactor(n);
+    const int64_t length = n / parts;
+    for (int64_t p = 0; p < parts; ++p) Transform(x + p * stride, stride * parts, out + p * length, length);
+    std::vector<Complex> terms(static_cast<size_t>(parts));
+    for (int64_t k = 0; k < length; ++k) {
+      for (int64_t p = 0; p < parts; ++p) terms[static_cast<size_t>(p)] = out[p * length + k] * Root(p * k, stride);
+      for (int64_t q = 0; q < parts; ++q) {
+        Complex sum = 0.0;
+        for (int64_t p = 0; p < parts; ++p) sum += terms[static_cast<size_t>(p)] * Root(p * q * length, stride);
+        out[q * length + k] = sum;
+      }
+    }
+  }
+  // Root number i of those of length roots / stride.
+  Complex Root(int64_t i, int64_t stride) const {
+    const auto size = static_cast<int64_t>(roots_.size());
+    return roots_[static_cast<size_t>(i % (size / stride) * stride)];
+  }
+
+  std::vector<Complex> roots_;
+};
+
+template <typename T>
+void Dft(const CpuContext& /*context*/, const DenseTensor& x, const Scalar& length_given, const Scalar& axis_given,
+         bool inverse, bool onesided, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const auto axis = axis_given.to<int64_t>();
+  const int64_t along = axis < 0 ? axis + x.shape().rank() : axis;
+  const AxisView in = ViewAxis(x.shape(), along);
+  const AxisView result = ViewAxis(out->shape(), along);
+  const int64_t parts = x.shape().back();
+  const int64_t out_parts = out->shape().back();
+  const bool half_in = onesided && inverse;
+  const auto given = length_given.to<int64_t>();
+  const int64_t length = !onesided || inverse ? result.extent : given != 0 ? given : in.extent;
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  const int64_t lines = in.inner / parts;
+  const Fourier fourier(length, inverse);
+  std::vector<Complex> line(static_cast<size_t>(length));
+  for (int64_t o = 0; o < in.outer; ++o) {
+    for (int64_t i = 0; i < lines; ++i) {
+      const auto element = [&](int64_t a) -> Complex {
+        if (a >= in.extent) return 0.0;
+        const T* at = from + ((o * in.extent + a) * lines + i) * parts;
+        return {Load(at[0]), parts == 2 ? Load(at[1]) : 0.0};
+      };
+      for (int64_t a = 0; a < length; ++a) {
+        const bool mirrored = half_in && a > length / 2;
+        line[static_cast<size_t>(a)] = mirrored ? std::conj(element(length - a)) : element(a);
+      }
+      const std::vector<Complex> transformed = fourier(line);
+      const double scale = inverse ? 1.0 / static_cast<double>(length) : 1.0;
+      for (int64_t a = 0; a < result.extent; ++a) {
+        T* at = to + ((o * result.extent + a) * lines + i) * out_parts;
+        const Complex value = transformed[static_cast<size_t>(a)] * scale;
+        at[0] = Store<T>(value.real());
+        if (out_parts == 2) at[1] = Store<T>(value.imag());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+REGISTER_KERNEL(dft, ref, kHost, kNCHW, Dft, WHERRY_REF_FLOATS);
+
+}  // namespace wherry::ref
