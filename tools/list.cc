@@ -44,10 +44,14 @@ void ListImportsTo(bool json) {
                       {"since", import.since},
                       {"until", import.until}});
     } else {
-      const bool all = import.since <= 1 && import.until < 0;
-      const std::string until = import.until < 0 ? "" : std::to_string(import.until);
-      const std::string opsets = all ? "" : "  (opset " + std::to_string(import.since) + " to " + until + ")";
-      std::printf("%-8s %-32s %s%s\n", import.format.c_str(), import.type.c_str(), import.op.c_str(), opsets.c_str());
+      std::string opsets;
+      if (import.until >= 0) {
+        opsets = "  (opset " + std::to_string(import.since) + " to " + std::to_string(import.until) + ")";
+      } else if (import.since > 1) {
+        opsets = "  (opset " + std::to_string(import.since) + " and later)";
+      }
+      const std::string op = import.op.empty() ? "one or several operators" : import.op;
+      std::printf("%-8s %-32s %s%s\n", import.format.c_str(), import.type.c_str(), op.c_str(), opsets.c_str());
     }
   }
   if (json) std::printf("%s\n", list.dump(2).c_str());
