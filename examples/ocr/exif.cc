@@ -44,18 +44,13 @@ int TiffOrientation(Bytes tiff) {
 
 }  // namespace
 
-int ExifOrientation(const std::string& bytes) {
-  const Bytes file(bytes, 0, bytes.size());
-  if (file.U16(0) != 0xFFD8) return 1;
-  // Segments: a marker, the length of what follows (its own two bytes included), the content.
-  for (size_t at = 2; file.U8(at) == 0xFF && at + 4 <= bytes.size();) {
-    const unsigned marker = file.U8(at + 1);
-    const size_t length = file.U16(at + 2);
-    if (marker == 0xDA || length < 2) return 1;  // the picture begins
-    if (marker == 0xE1 && bytes.compare(at + 4, 6, "Exif\0\0", 6) == 0) {
-      return length < 8 ? 1 : TiffOrientation(Bytes(bytes, at + 10, length - 8));
-    }
-    at += 2 + length;
+int ExifOrientation(const std::string& bytes, const std::vector<JpegSegment>& segments) {
+  constexpr unsigned kApp1 = 0xE1;
+  const std::string head("Exif\0\0", 6);
+  for (const JpegSegment& segment : segments) {
+    if (segment.marker != kApp1 || segment.size < head.size()) continue;
+    if (bytes.compare(segment.begin, head.size(), head) != 0) continue;
+    return TiffOrientation(Bytes(bytes, segment.begin + head.size(), segment.size - head.size()));
   }
   return 1;
 }

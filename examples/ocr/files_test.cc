@@ -56,6 +56,7 @@ TEST_F(FilesTest, WhatIsNoImageIsAnErrorThatNamesIt) {
   EXPECT_NE(error(Path(".")).find("cannot read the image"), std::string::npos);
   EXPECT_NE(error(Write("empty.png", "")).find("'"), std::string::npos);
   EXPECT_NE(error(Write("text.png", "hello")).find("this is no JPEG"), std::string::npos);
+  EXPECT_NE(error(Write("deep.pgm", "P5 2 1 65535\nabcd")).find("16 bits"), std::string::npos);
   EXPECT_NE(error(Write("huge.pgm", "P5 16000 16000 255\n")).find("more than 100 million"), std::string::npos);
   WritePng(Image(50, 50), Path("whole.png"));
   std::ifstream file(Path("whole.png"), std::ios::binary);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "exif.h"
+#include "jpeg_segments.h"
 
 // stb in this file only, and only the formats that photos and scans come in.
 #define STB_IMAGE_IMPLEMENTATION
@@ -69,6 +70,12 @@ Image ReadImage(const std::string& path) {
   if (bytes.size() > INT_MAX) Fail(path, "the file is larger than 2 GiB");
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int size = static_cast<int>(bytes.size());
+  // Two faults of stb that write or read past its memory: of PNM files it converts 16 bits as 8, and see
+  // HuffmanTablesFit.
+  if (size > 0 && bytes[0] == 'P' && stbi_is_16_bit_from_memory(data, size) != 0)
+    Fail(path, "PNM with 16 bits is not read");
+  const std::vector<JpegSegment> segments = JpegSegments(bytes);
+  if (!HuffmanTablesFit(bytes, segments)) Fail(path, "the image is damaged (Huffman tables)");
   int width = 0;
   int height = 0;
   int channels = 0;
@@ -82,7 +89,7 @@ Image ReadImage(const std::string& path) {
   if (pixels == nullptr) Fail(path, std::string("the image is damaged (") + stbi_failure_reason() + ")");
   Image image(width, height);
   Flatten(pixels.get(), &image);
-  const int orientation = ExifOrientation(bytes);
+  const int orientation = ExifOrientation(bytes, segments);
   return orientation == 1 ? image : Upright(image, orientation);
 }
 

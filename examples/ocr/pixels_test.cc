@@ -7,6 +7,7 @@
 #include "crop.h"
 #include "draw.h"
 #include "exif.h"
+#include "jpeg_segments.h"
 #include "resize.h"
 
 namespace ocr {
@@ -113,25 +114,51 @@ std::string JpegHead(const std::string& byte_order, int orientation) {
          "\xFF\xDA";
 }
 
+int OrientationIn(const std::string& bytes) { return ExifOrientation(bytes, JpegSegments(bytes)); }
+
 TEST(ExifOrientation, ReadsBothByteOrders) {
   for (const char* order : {"MM", "II"}) {
     for (int orientation = 1; orientation <= 8; ++orientation)
-      EXPECT_EQ(ExifOrientation(JpegHead(order, orientation)), orientation);
-    EXPECT_EQ(ExifOrientation(JpegHead(order, 9)), 1);
+      EXPECT_EQ(OrientationIn(JpegHead(order, orientation)), orientation);
+    EXPECT_EQ(OrientationIn(JpegHead(order, 9)), 1);
     // Any damage is safe.
     const std::string bytes = JpegHead(order, 6);
-    for (size_t size = 0; size < bytes.size(); ++size) ExifOrientation(bytes.substr(0, size));
+    for (size_t size = 0; size < bytes.size(); ++size) OrientationIn(bytes.substr(0, size));
     for (size_t at = 0; at < bytes.size(); ++at) {
       for (const char value : {'\x00', '\x7f', '\xff'}) {
         std::string damaged = bytes;
         damaged[at] = value;
-        const int orientation = ExifOrientation(damaged);
+        const int orientation = OrientationIn(damaged);
         EXPECT_TRUE(orientation >= 1 && orientation <= 8);
       }
     }
   }
-  EXPECT_EQ(ExifOrientation(""), 1);
-  EXPECT_EQ(ExifOrientation("\x89PNG"), 1);
+  EXPECT_EQ(OrientationIn(""), 1);
+  EXPECT_EQ(OrientationIn("\x89PNG"), 1);
+}
+
+// The picture's data, which holds 0xFF as 0xFF 0x00, may have tables after it; those of other files' thumbnails lie in
+// other segments.
+TEST(HuffmanTablesFit, InEachSegmentOfTables) {
+  const auto segment = [](char marker, const std::string& content) {
+    return std::string("\xFF") + marker + '\0' + static_cast<char>(content.size() + 2) + content;
+  };
+  const auto table = [](int codes) {
+    std::string counts(16, '\0');
+    counts[7] = static_cast<char>(codes > 200 ? 200 : codes);
+    counts[15] = static_cast<char>(codes > 200 ? codes - 200 : 0);
+    return '\x10' + counts;
+  };
+  const auto fits = [](const std::string& bytes) { return HuffmanTablesFit(bytes, JpegSegments(bytes)); };
+  const std::string scan = segment('\xDA', "head") + std::string("data\xFF\0more\xFF\xD0", 12);
+  const std::string good = table(3) + "abc" + table(2) + "de";
+  EXPECT_EQ(JpegSegments("\xFF\xD8" + scan + segment('\xC4', good) + "\xFF\xD9" + scan).size(), 2U);
+  EXPECT_TRUE(fits("\xFF\xD8" + segment('\xC4', good) + scan + "\xFF\xD9"));
+  EXPECT_TRUE(fits("\xFF\xD8" + segment('\xE2', segment('\xC4', table(257))) + scan));
+  EXPECT_FALSE(fits("\xFF\xD8" + segment('\xC4', table(257)) + scan));
+  EXPECT_FALSE(fits("\xFF\xD8" + scan + segment('\xC4', good + table(300)) + scan));
+  EXPECT_FALSE(fits("\xFF\xD8\xFF" + segment('\xC4', table(300))));
+  EXPECT_TRUE(fits(""));
 }
 
 // A pixel at the scene's top left: where each orientation stores it.
