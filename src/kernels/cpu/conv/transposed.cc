@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "base/thread_pool.h"
+#include "kernels/cpu/conv/transposed_blocks.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/simd/isa.h"
 
@@ -58,56 +58,6 @@ HWY_AFTER_NAMESPACE();
 namespace wherry::cpu {
 namespace {
 
-// Floats of a band of the output, and of the products that are added to it: together half of a second-level cache of 1
-// MB, which also holds the weight and the input.
-constexpr int64_t kBandFloats = 64 * 1024;
-constexpr int64_t kProductFloats = 64 * 1024;
-constexpr int64_t kUnitsPerThread = 4;
-// Columns of a product beyond which the output channels are split.
-constexpr int64_t kBlockColumns = 1024;
-constexpr int64_t kBlockStep = 16;
-// Floats that an epilogue does at once.
-constexpr int64_t kWideFloats = 512;
-
-int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
-
-// Output channels of a group that share a packed product; depends on the weight only.
-int64_t ChannelBlock(const TransposedWeightShape& w) {
-  if (w.depthwise()) return std::min(w.out_channels(), kBlockColumns);
-  const int64_t most = std::max(kBlockStep, kBlockColumns / w.kernel_width / kBlockStep * kBlockStep);
-  return std::min(w.out_channels_per_group, most);
-}
-
-// Kernel rows that share a product: one, or all where that makes a vector of columns.
-constexpr int64_t kNarrowColumns = 16;
-int64_t TapRows(const TransposedWeightShape& w) {
-  return w.taps() * w.out_channels_per_group <= kNarrowColumns ? w.kernel_height : 1;
-}
-
-// One (group, block) of output channels.
-struct Block {
-  int64_t group;
-  int64_t first;  // channel of the group
-  int64_t channels;
-  int64_t packed;  // where its weight begins
-};
-Block BlockAt(const TransposedWeightShape& w, int64_t index) {
-  const int64_t size = ChannelBlock(w);
-  if (w.depthwise()) return {0, index * size, std::min(size, w.out_channels() - index * size), index * size};
-  const int64_t per_group = CeilDivide(w.out_channels_per_group, size);
-  const int64_t depth = w.in_channels_per_group();
-  const int64_t tap_rows = TapRows(w);
-  const auto floats = [&](int64_t channels) {
-    return w.kernel_height / tap_rows * PackedFloats(depth, tap_rows * w.kernel_width * channels);
-  };
-  const int64_t last = w.out_channels_per_group - (per_group - 1) * size;
-  const int64_t group = index / per_group;
-  const int64_t first = index % per_group;
-  return {group, first * size, first + 1 == per_group ? last : size,
-          group * ((per_group - 1) * floats(size) + floats(last)) + first * floats(size)};
-}
-
 // The values i of [0, inputs) for which 0 <= i * stride + offset - begin < end - begin.
 struct Range {
   int64_t begin;
@@ -132,7 +82,7 @@ TileEpilogue Widened(const TileEpilogue& epilogue, int64_t channels, int64_t pix
       case TileEpilogue::Step::Kind::kBias:
         for (int64_t p = 0; p < pixels; ++p) std::copy_n(step.data, channels, operands + p * channels);
         step.kind == TileEpilogue::Step::Kind::kScale ? wide.Scale(operands) : wide.Bias(operands);
-        operands += RoundUp(pixels * channels, 16);
+        operands += RoundUp(pixels * channels, kLineFloats);
         break;
     }
   }
@@ -164,7 +114,7 @@ class Runner {
   void Unit(int64_t unit, float* scratch) const {
     const int64_t band = unit % plan_.bands;
     const int64_t image = unit / plan_.bands % s_.batch;
-    const Block block = BlockAt(s_.weight, unit / plan_.bands / s_.batch);
+    const TransposedBlock block = TransposedBlockAt(s_.weight, unit / plan_.bands / s_.batch);
     const int64_t begin = band * plan_.band_rows;
     const int64_t end = std::min(begin + plan_.band_rows, plan_.direct ? s_.in_height : s_.out_height);
     if (plan_.direct) {
@@ -215,9 +165,9 @@ class Runner {
   }
 
   // Multiplies some input rows at a time and adds the products where they belong.
-  void AddProducts(int64_t image, const Block& block, float* products, const Band& sums) const {
+  void AddProducts(int64_t image, const TransposedBlock& block, float* products, const Band& sums) const {
     const TransposedWeightShape& w = s_.weight;
-    const int64_t tap_rows = TapRows(w);
+    const int64_t tap_rows = TransposedTapRows(w);
     const int64_t depth = w.in_channels_per_group();
     const int64_t columns = tap_rows * w.kernel_width * block.channels;
     const float* packed = packed_ + block.packed;
@@ -269,7 +219,7 @@ class Runner {
     }
   }
 
-  void AddScaledRows(int64_t image, const Block& block, const Band& sums) const {
+  void AddScaledRows(int64_t image, const TransposedBlock& block, const Band& sums) const {
     const auto add_scaled_runs = WHERRY_ISA_CALL(AddScaledRuns);
     const TransposedWeightShape& w = s_.weight;
     for (int64_t tap = 0; tap < w.kernel_height; ++tap) {
@@ -290,7 +240,7 @@ class Runner {
   }
 
   // Stores the finished sums of an output row, counted through the batch.
-  void Finish(const float* sums, int64_t row, const Block& block) const {
+  void Finish(const float* sums, int64_t row, const TransposedBlock& block) const {
     const int64_t channel = block.group * s_.weight.out_channels_per_group + block.first;
     const int64_t pixel = row * s_.out_width;
     float* const to = out_ + pixel * s_.out_pixel_stride + channel;
@@ -312,110 +262,7 @@ class Runner {
   float* out_;
 };
 
-int64_t BlockCount(const TransposedWeightShape& w) {
-  if (w.depthwise()) return CeilDivide(w.out_channels(), ChannelBlock(w));
-  return w.groups * CeilDivide(w.out_channels_per_group, std::max<int64_t>(1, ChannelBlock(w)));
-}
-
 }  // namespace
-
-int64_t TransposedPackedSize(const TransposedWeightShape& w) {
-  if (w.depthwise()) return w.taps() * w.out_channels();
-  const int64_t blocks = BlockCount(w);
-  if (blocks == 0) return 0;
-  const Block last = BlockAt(w, blocks - 1);
-  const int64_t columns = TapRows(w) * w.kernel_width * last.channels;
-  return last.packed + w.kernel_height / TapRows(w) * PackedFloats(w.in_channels_per_group(), columns);
-}
-
-int64_t TransposedPackScratch(const TransposedWeightShape& w) {
-  return w.depthwise() ? 0 : w.in_channels_per_group() * TapRows(w) * w.kernel_width * ChannelBlock(w);
-}
-
-void PackTransposed(const TransposedWeightShape& w, const float* weight, float* packed, float* scratch,
-                    ThreadPool* pool) {
-  if (w.depthwise()) {
-    for (int64_t c = 0; c < w.out_channels(); ++c) {
-      for (int64_t tap = 0; tap < w.taps(); ++tap) packed[tap * w.out_channels() + c] = *weight++;
-    }
-    return;
-  }
-  const int64_t depth = w.in_channels_per_group();
-  const int64_t tap_rows = TapRows(w);
-  for (int64_t b = 0; b < BlockCount(w); ++b) {
-    const Block block = BlockAt(w, b);
-    const int64_t columns = tap_rows * w.kernel_width * block.channels;
-    for (int64_t first = 0; first < w.kernel_height; first += tap_rows) {
-      float* to = scratch;
-      for (int64_t c = 0; c < depth; ++c) {
-        const int64_t filter = (block.group * depth + c) * w.out_channels_per_group + block.first;
-        for (int64_t tap = first * w.kernel_width; tap < (first + tap_rows) * w.kernel_width; ++tap) {
-          for (int64_t m = 0; m < block.channels; ++m) *to++ = weight[(filter + m) * w.taps() + tap];
-        }
-      }
-      PackB({scratch, columns, 1}, depth, columns,
-            packed + block.packed + first / tap_rows * PackedFloats(depth, columns), pool);
-    }
-  }
-}
-
-TransposedPlan::TransposedPlan(const TransposedShape& transposed, bool dense_operands, int threads)
-    : shape(transposed) {
-  const TransposedWeightShape& w = shape.weight;
-  const int64_t channels = w.out_channels();
-  block = ChannelBlock(w);
-  blocks = BlockCount(w);
-  const bool one_row = blocks == 1 && dense_operands && shape.out_pixel_stride == channels;
-  // Products of fewer rows read the weight too often.
-  constexpr int64_t kDirectPixels = 16;
-  direct = one_row && w.groups == 1 && TapRows(w) == 1 && shape.pad_top == 0 && shape.pad_left == 0 &&
-           w.kernel_height == shape.stride_height && w.kernel_width == shape.stride_width &&
-           shape.dilation_height == 1 && shape.dilation_width == 1 && shape.in_width >= kDirectPixels &&
-           shape.out_height == shape.in_height * shape.stride_height &&
-           shape.out_width == shape.in_width * shape.stride_width;
-  const int64_t rows = direct ? shape.in_height : shape.out_height;
-  const int64_t row_step = direct ? 1 : shape.stride_height;
-  const int64_t row_floats = std::max<int64_t>(1, shape.out_width * block);
-  band_rows = direct ? rows : std::max(row_step, kBandFloats / row_floats / row_step * row_step);
-  const int64_t others = std::max<int64_t>(1, shape.batch * blocks);
-  if (threads > 1) {
-    const int64_t wanted = CeilDivide(threads * kUnitsPerThread, others);
-    band_rows = std::min(band_rows, RoundUp(CeilDivide(rows, wanted), row_step));
-  }
-  band_rows = std::max<int64_t>(1, std::min(band_rows, rows));
-  bands = CeilDivide(rows, band_rows);
-  input_rows =
-      std::max<int64_t>(1, kProductFloats / std::max<int64_t>(1, shape.in_width * TapRows(w) * w.kernel_width * block));
-  input_rows = std::min(input_rows, band_rows / shape.stride_height + 1);
-  slots = std::max<int64_t>(1, std::min<int64_t>(threads, units()));
-  wide_pixels = 1;
-  if (direct) {
-    wide_pixels = shape.stride_width;
-  } else if (one_row) {
-    wide_pixels = std::clamp<int64_t>(kWideFloats / channels, 1, std::max<int64_t>(1, shape.out_width));
-  }
-}
-
-int64_t TransposedPlan::slot_floats() const {
-  if (direct) return 0;
-  const int64_t band = band_rows * shape.out_width * block;
-  const int64_t products = shape.weight.depthwise() ? 0
-                                                    : input_rows * shape.in_width * TapRows(shape.weight) *
-                                                          shape.weight.kernel_width * block;
-  return RoundUp(band + products, 16);
-}
-
-int64_t TransposedPlan::scratch_floats() const {
-  const int64_t operands = RoundUp(wide_pixels * shape.weight.out_channels(), 16) * TileEpilogue::kMaxSteps;
-  return slots * slot_floats() + (wide_pixels > 1 ? operands : 0);
-}
-
-std::string TransposedPlan::DebugString() const {
-  return StrCat(direct                     ? "direct"
-                : shape.weight.depthwise() ? "depthwise"
-                                           : "products",
-                ", ", units(), " x ", band_rows, " rows of ", block, " channels");
-}
 
 void RunTransposed(const TransposedPlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
                    float* out, float* scratch, ThreadPool* pool) {

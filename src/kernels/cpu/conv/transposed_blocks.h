@@ -1,0 +1,29 @@
+// How a transposed convolution's weight is cut into packed products: by groups, blocks of output channels and rows of
+// the kernel. Depends on the weight only, so that images of every size share it.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/conv/transposed.h"
+
+namespace wherry::cpu {
+
+inline constexpr int64_t kLineFloats = 16;  // of a cache line
+constexpr int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
+
+// Output channels of a block of a group (depthwise: of all groups); the last one may have fewer.
+int64_t TransposedChannelBlock(const TransposedWeightShape& w);
+// Kernel rows that share a product: one, or all where that makes a vector of columns.
+int64_t TransposedTapRows(const TransposedWeightShape& w);
+
+struct TransposedBlock {
+  int64_t group;
+  int64_t first;  // channel of the group
+  int64_t channels;
+  int64_t packed;  // where its weight begins
+};
+int64_t TransposedBlockCount(const TransposedWeightShape& w);
+TransposedBlock TransposedBlockAt(const TransposedWeightShape& w, int64_t index);
+
+}  // namespace wherry::cpu
