@@ -1,4 +1,6 @@
 // Elements put in or picked out by positions; order and rank.
+#include <limits>
+
 #include "base/strings.h"
 #include "importers/onnx/converter.h"
 
@@ -82,6 +84,25 @@ void ReverseSequence(OnnxContext& c) {
   c.EmitResult("take_along_axis", {{"x", {x}}, {"index", {all}}}, {{"axis", time}});
 }
 
+void NonMaxSuppression(OnnxContext& c) {
+  OpInputs inputs = {{"boxes", {c.Input(0)}}, {"scores", {c.Input(1)}}};
+  OpAttrs attrs = {{"center_point", c.Attr<bool>("center_point_box", false)}};
+  const auto number = [&](const char* name, size_t position, const Scalar& fallback) {
+    c.PassScalar(name, position, &inputs, &attrs);
+    if (!c.HasInput(position)) attrs.emplace_back(name, fallback);
+  };
+  number("max_output", 2, Scalar(int64_t{0}));
+  number("iou_threshold", 3, Scalar(0.0));
+  number("score_threshold", 4, Scalar(std::numeric_limits<double>::lowest()));
+  c.EmitResult("nms", inputs, attrs);
+}
+
+// 1 above the threshold, else 0.
+void Binarizer(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  c.Bind(0, c.Cast(c.Binary("greater_than", x, c.Like(x, c.Attr<double>("threshold", 0.0))), c.TypeOf(x)));
+}
+
 }  // namespace
 
 REGISTER_CONVERTER(onnx, ScatterElements, &Convert<ScatterElements>);
@@ -92,5 +113,7 @@ REGISTER_CONVERTER(onnx, Unique, &Convert<Unique>);
 REGISTER_CONVERTER(onnx, TopK, &Convert<TopK>);
 REGISTER_CONVERTER(onnx, ai_onnx_ml_ArrayFeatureExtractor, &Convert<ArrayFeatureExtractor>);
 REGISTER_CONVERTER(onnx, ReverseSequence, &Convert<ReverseSequence>);
+REGISTER_CONVERTER(onnx, NonMaxSuppression, &Convert<NonMaxSuppression>);
+REGISTER_CONVERTER(onnx, ai_onnx_ml_Binarizer, &Convert<Binarizer>);
 
 }  // namespace wherry::onnx

@@ -223,4 +223,14 @@ std::vector<MetaTensor> SlogdetInferMeta(const MetaTensor& x);
 MetaTensor EigenvaluesInferMeta(const MetaTensor& x);
 MetaTensor SolveInferMeta(const MetaTensor& x, const MetaTensor& y);
 
+// Boxes that detectors start from and find.
+MetaTensor NmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores);
+std::vector<MetaTensor> MulticlassNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores);
+std::vector<MetaTensor> YoloBoxInferMeta(const MetaTensor& x, const MetaTensor& img_size,
+                                         const std::vector<int64_t>& anchors, int class_num, bool iou_aware);
+std::vector<MetaTensor> PriorBoxInferMeta(const MetaTensor& input, const MetaTensor& image,
+                                          const std::vector<double>& min_sizes, const std::vector<double>& max_sizes,
+                                          const std::vector<double>& aspect_ratios,
+                                          const std::vector<double>& variances, bool flip);
+
 }  // namespace wherry

@@ -1,0 +1,201 @@
+// Boxes of which the best of each group that overlaps stay.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "core/buffer.h"
+#include "core/device_context.h"
+#include "kernel/kernel_registrar.h"
+#include "kernels/ref/boxes.h"
+#include "kernels/ref/element.h"
+
+namespace wherry::ref {
+namespace {
+
+template <typename T>
+Box BoxAt(const T* boxes, int64_t i) {
+  return {Load(boxes[4 * i]), Load(boxes[4 * i + 1]), Load(boxes[4 * i + 2]), Load(boxes[4 * i + 3])};
+}
+
+// The numbers of the scores over a threshold, the best first, equal ones in their order; at most `most` unless that is
+// negative.
+template <typename T>
+std::vector<int64_t> Ranked(const T* scores, int64_t count, double threshold, int64_t most) {
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < count; ++i) {
+    if (Load(scores[i]) > threshold) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return Load(scores[a]) > Load(scores[b]); });
+  if (most >= 0 && static_cast<int64_t>(order.size()) > most) order.resize(static_cast<size_t>(most));
+  return order;
+}
+
+// A box with its corners in order.
+Box FromCorners(const Box& box) {
+  return {std::min(box.x1, box.x2), std::min(box.y1, box.y2), std::max(box.x1, box.x2), std::max(box.y1, box.y2)};
+}
+// Of a center, width and height.
+Box FromCenter(const Box& box) {
+  return {box.x1 - box.x2 / 2.0, box.y1 - box.y2 / 2.0, box.x1 + box.x2 / 2.0, box.y1 + box.y2 / 2.0};
+}
+
+template <typename T>
+void Nms(const CpuContext& /*context*/, const DenseTensor& boxes, const DenseTensor& scores, const Scalar& max_output,
+         const Scalar& iou_threshold, const Scalar& score_threshold, bool center_point, DenseTensor* out) {
+  const int64_t classes = scores.shape()[1];
+  const int64_t count = scores.shape()[2];
+  const auto most = max_output.to<int64_t>();
+  const double limit = iou_threshold.to<double>();
+  std::vector<std::array<int64_t, 3>> rows;
+  for (int64_t batch = 0; batch < scores.shape()[0]; ++batch) {
+    const T* const of_batch = boxes.data<T>() + batch * count * 4;
+    for (int64_t c = 0; c < classes; ++c) {
+      const T* const score = scores.data<T>() + (batch * classes + c) * count;
+      std::vector<Box> kept;
+      for (const int64_t i : Ranked(score, count, score_threshold.to<double>(), -1)) {
+        if (static_cast<int64_t>(kept.size()) >= most) break;
+        const Box box = center_point ? FromCenter(BoxAt(of_batch, i)) : FromCorners(BoxAt(of_batch, i));
+        const bool overlaps = std::any_of(kept.begin(), kept.end(),
+                                          [&](const Box& better) { return BoxOverlap(box, better, 0.0) > limit; });
+        if (overlaps) continue;
+        kept.push_back(box);
+        rows.push_back({batch, c, i});
+      }
+    }
+  }
+  out->Allocate(HostAllocator(), TensorMeta{DataType::kInt64, Shape{static_cast<int64_t>(rows.size()), 3}});
+  int64_t* to = out->mutable_data<int64_t>();
+  for (const auto& row : rows) to = std::copy(row.begin(), row.end(), to);
+}
+
+struct Detection {
+  int64_t label;
+  double score;
+  int64_t box;  // of its image
+};
+
+// What is left of the images, as rows of label, score and box.
+template <typename T>
+void Write(const DenseTensor& boxes, const std::vector<std::vector<Detection>>& images, DenseTensor* out,
+           DenseTensor* index, DenseTensor* counts) {
+  int64_t rows = 0;
+  for (const auto& image : images) rows += static_cast<int64_t>(image.size());
+  out->Allocate(HostAllocator(), TensorMeta{boxes.dtype(), Shape{rows, 6}});
+  index->Allocate(HostAllocator(), TensorMeta{DataType::kInt32, Shape{rows, 1}});
+  counts->Allocate(HostAllocator(), TensorMeta{DataType::kInt32, Shape{static_cast<int64_t>(images.size())}});
+  const int64_t per_image = boxes.shape()[1];
+  T* to = out->mutable_data<T>();
+  int32_t* at = index->mutable_data<int32_t>();
+  for (size_t i = 0; i < images.size(); ++i) {
+    counts->mutable_data<int32_t>()[i] = static_cast<int32_t>(images[i].size());
+    for (const Detection& found : images[i]) {
+      const int64_t number = static_cast<int64_t>(i) * per_image + found.box;
+      *to++ = Store<T>(static_cast<double>(found.label));
+      *to++ = Store<T>(found.score);
+      to = std::copy_n(boxes.data<T>() + number * 4, 4, to);
+      *at++ = static_cast<int32_t>(number);
+    }
+  }
+}
+
+void SortByScore(std::vector<Detection>* found) {
+  std::stable_sort(found->begin(), found->end(),
+                   [](const Detection& a, const Detection& b) { return a.score > b.score; });
+}
+
+// Calls work(boxes, label, scores, found) for each class of each image but `background_label`, then finish(found).
+template <typename T, typename Work, typename Finish>
+std::vector<std::vector<Detection>> DetectEach(const DenseTensor& boxes, const DenseTensor& scores,
+                                               int background_label, Work work, Finish finish) {
+  const int64_t classes = scores.shape()[1];
+  const int64_t count = boxes.shape()[1];
+  std::vector<std::vector<Detection>> images(static_cast<size_t>(boxes.shape()[0]));
+  for (size_t image = 0; image < images.size(); ++image) {
+    const auto number = static_cast<int64_t>(image);
+    for (int64_t label = 0; label < classes; ++label) {
+      if (label == background_label) continue;
+      work(boxes.data<T>() + number * count * 4, label, scores.data<T>() + (number * classes + label) * count,
+           &images[image]);
+    }
+    finish(&images[image]);
+  }
+  return images;
+}
+
+template <typename T>
+void MulticlassNms(const CpuContext& /*context*/, const DenseTensor& boxes, const DenseTensor& scores,
+                   float score_threshold, int nms_top_k, int keep_top_k, float nms_threshold, bool normalized,
+                   float nms_eta, int background_label, bool never_empty, DenseTensor* out, DenseTensor* index,
+                   DenseTensor* counts) {
+  const int64_t count = boxes.shape()[1];
+  const double extra = normalized ? 0.0 : 1.0;
+  const auto of_class = [&](const T* of_image, int64_t label, const T* score, std::vector<Detection>* found) {
+    double threshold = static_cast<double>(nms_threshold);
+    std::vector<int64_t> kept;
+    for (const int64_t i : Ranked(score, count, static_cast<double>(score_threshold), nms_top_k)) {
+      const Box box = BoxAt(of_image, i);
+      const bool overlaps = std::any_of(kept.begin(), kept.end(), [&](int64_t better) {
+        return !(BoxOverlap(box, BoxAt(of_image, better), extra) <= threshold);
+      });
+      if (overlaps) continue;
+      kept.push_back(i);
+      found->push_back({label, Load(score[i]), i});
+      if (nms_eta < 1.0F && threshold > 0.5) threshold *= static_cast<double>(nms_eta);
+    }
+  };
+  const auto of_all = [&](std::vector<Detection>* found) {
+    if (keep_top_k < 0 || found->size() <= static_cast<size_t>(keep_top_k)) return;
+    SortByScore(found);
+    found->resize(static_cast<size_t>(keep_top_k));
+    std::stable_sort(found->begin(), found->end(),
+                     [](const Detection& a, const Detection& b) { return a.label < b.label; });
+  };
+  Write<T>(boxes, DetectEach<T>(boxes, scores, background_label, of_class, of_all), out, index, counts);
+  if (!never_empty || out->numel() > 0) return;
+  out->Allocate(HostAllocator(), TensorMeta{boxes.dtype(), Shape{1, 1}});
+  out->mutable_data<T>()[0] = Store<T>(-1.0);
+}
+
+template <typename T>
+void MatrixNms(const CpuContext& /*context*/, const DenseTensor& boxes, const DenseTensor& scores,
+               float score_threshold, int nms_top_k, int keep_top_k, float post_threshold, bool use_gaussian,
+               float gaussian_sigma, int background_label, bool normalized, DenseTensor* out, DenseTensor* index,
+               DenseTensor* counts) {
+  const int64_t count = boxes.shape()[1];
+  const double extra = normalized ? 0.0 : 1.0;
+  const auto decay = [&](double overlap, double worst) {
+    if (use_gaussian) return std::exp((worst * worst - overlap * overlap) * static_cast<double>(gaussian_sigma));
+    return (1.0 - overlap) / (1.0 - worst);
+  };
+  const auto of_class = [&](const T* of_image, int64_t label, const T* score, std::vector<Detection>* found) {
+    const auto order = Ranked(score, count, static_cast<double>(score_threshold), nms_top_k);
+    std::vector<double> worst(order.size(), 0.0);  // of each, the largest overlap with a better one
+    for (size_t i = 0; i < order.size(); ++i) {
+      double least = 1.0;
+      for (size_t j = 0; j < i; ++j) {
+        const double overlap = BoxOverlap(BoxAt(of_image, order[i]), BoxAt(of_image, order[j]), extra);
+        least = std::min(least, decay(overlap, worst[j]));
+        worst[i] = std::max(worst[i], overlap);
+      }
+      const double decayed = least * Load(score[order[i]]);
+      if (decayed > static_cast<double>(post_threshold)) found->push_back({label, decayed, order[i]});
+    }
+  };
+  const auto of_all = [&](std::vector<Detection>* found) {
+    SortByScore(found);
+    if (keep_top_k >= 0 && found->size() > static_cast<size_t>(keep_top_k)) {
+      found->resize(static_cast<size_t>(keep_top_k));
+    }
+  };
+  Write<T>(boxes, DetectEach<T>(boxes, scores, background_label, of_class, of_all), out, index, counts);
+}
+
+}  // namespace
+
+REGISTER_KERNEL(nms, ref, kHost, kNCHW, Nms, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(multiclass_nms, ref, kHost, kNCHW, MulticlassNms, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(matrix_nms, ref, kHost, kNCHW, MatrixNms, WHERRY_REF_FLOATS);
+
+}  // namespace wherry::ref
