@@ -64,7 +64,8 @@ Taps TapsAt(double x, const Axis& axis, const std::string& mode, Padding padding
     const auto at = static_cast<int64_t>(Bound(std::nearbyint(x), axis, padding));
     return {1, {ElementAt(at, axis, padding)}, {1.0}};
   }
-  x = Bound(x, axis, padding);
+  // Beyond the border, a cubic still blends the last elements with the border's, as in PyTorch and ONNX Runtime.
+  x = Bound(x, axis, mode == "cubic" && padding == Padding::kBorder ? Padding::kZeros : padding);
   const double floor = std::floor(x);
   const double t = x - floor;
   Taps taps{2, {}, {1.0 - t, t}};

@@ -95,13 +95,12 @@ T Coordinate(const ResampleRule& rule, const ResampleAxis& axis, int64_t i) {
   const T x = static_cast<T>(i);
   const T scale = static_cast<T>(axis.scale);
   const T in = static_cast<T>(axis.in);
-  // The extent before it was cut off to a whole number.
-  const T extent = static_cast<T>(axis.scale * static_cast<double>(axis.in));
+  const T extent = static_cast<T>(axis.extent);
   constexpr T kHalf = static_cast<T>(0.5);
   switch (rule.coordinates) {
     case ResampleCoordinates::kHalfPixel: return (x + kHalf) / scale - kHalf;
     case ResampleCoordinates::kHalfPixelSymmetric: {
-      const T offset = in / 2 * (1 - static_cast<T>(axis.out) / extent);
+      const T offset = in / 2 * (1 - static_cast<T>(axis.out) / (scale * in));
       return offset + (x + kHalf) / scale - kHalf;
     }
     case ResampleCoordinates::kPytorchHalfPixel: return axis.out > 1 ? (x + kHalf) / scale - kHalf : 0;
@@ -119,9 +118,11 @@ T Coordinate(const ResampleRule& rule, const ResampleAxis& axis, int64_t i) {
 }
 
 double RoundNearest(NearestRounding rounding, double x, double scale) {
+  // A half that rounding to float has moved is still one, as in ONNX Runtime.
+  constexpr double kHalf = 0.5 + 1e-6;
   switch (rounding) {
-    case NearestRounding::kRoundPreferFloor: return std::ceil(x - 0.5);
-    case NearestRounding::kRoundPreferCeil: return std::floor(x + 0.5);
+    case NearestRounding::kRoundPreferFloor: return std::ceil(x - kHalf);
+    case NearestRounding::kRoundPreferCeil: return std::floor(x + kHalf);
     case NearestRounding::kFloor: return std::floor(x);
     case NearestRounding::kCeil: return std::ceil(x);
     case NearestRounding::kSimple: return scale < 1.0 ? std::ceil(x) : std::floor(x);
@@ -218,6 +219,7 @@ std::vector<ResampleAxis> ResolveResampleAxes(const ResampleRule& rule, std::spa
     axis.scale = given           ? scale[i]
                  : axis.out == 0 ? 1.0
                                  : static_cast<double>(static_cast<float>(axis.out) / static_cast<float>(axis.in));
+    axis.extent = given ? axis.scale * static_cast<double>(axis.in) : static_cast<double>(axis.out);
   }
   if (rule.policy == AspectRatioPolicy::kStretch || size.empty() || resolved.empty()) return resolved;
   const auto by_scale = [](const ResampleAxis& a, const ResampleAxis& b) { return a.scale < b.scale; };
@@ -227,7 +229,9 @@ std::vector<ResampleAxis> ResolveResampleAxes(const ResampleRule& rule, std::spa
                             ->scale;
   for (ResampleAxis& axis : resolved) {
     axis.scale = common;
-    if (axis.out != 0) axis.out = Extent(std::floor(common * static_cast<double>(axis.in) + 0.5));
+    const float extent = static_cast<float>(common) * static_cast<float>(axis.in);
+    if (axis.out != 0) axis.out = Extent(static_cast<double>(std::round(extent)));
+    axis.extent = static_cast<double>(axis.out);
   }
   return resolved;
 }

@@ -51,6 +51,7 @@ struct ResampleAxis {
   int64_t in = 0;
   int64_t out = 0;
   double scale = 1.0;      // what coordinates are divided by
+  double extent = 0.0;     // of the result, before a given scale's is cut off to a whole number
   double roi_begin = 0.0;  // of kTfCropAndResize, in parts of the axis
   double roi_end = 1.0;
 };

@@ -39,7 +39,7 @@ TEST(Resample, TablesStayInside) {
     for (const bool antialias : {false, true}) {
       rule.antialias = antialias;
       for (const int64_t out : {1, 2, 5, 17}) {
-        const ResampleAxis axis{0, 5, out, static_cast<double>(out) / 5.0};
+        const ResampleAxis axis{0, 5, out, static_cast<double>(out) / 5.0, static_cast<double>(out)};
         const ResampleTable table = MakeResampleTable(rule, axis);
         ASSERT_EQ(table.index.size(), static_cast<size_t>(table.taps * out));
         for (int64_t i = 0; i < out; ++i) {
@@ -60,9 +60,9 @@ TEST(Resample, WhatDoesNotFit) {
   ResampleRule rule;
   rule.mode = ResampleMode::kCubic;
   rule.antialias = true;
-  const ResampleAxis wide{0, 5, 1000, 1e-9};
+  const ResampleAxis wide{0, 5, 1000, 1e-9, 1000.0};
   EXPECT_THROW(MakeResampleTable(rule, wide), Error);
-  const ResampleAxis empty{0, 0, 3, 1.0};
+  const ResampleAxis empty{0, 0, 3, 1.0, 3.0};
   EXPECT_THROW(MakeResampleTable(rule, empty), Error);
   EXPECT_THROW(ScaledExtent(7, -1.0), Error);
   EXPECT_THROW(ScaledExtent(int64_t{1} << 40, 1e9), Error);
