@@ -8,6 +8,8 @@ import pathlib
 import re
 import sys
 
+from check_report import report
+
 _REGISTERS = re.compile(r"^REGISTER_MIR_PASS\s*\(", re.MULTILINE)
 
 
@@ -24,13 +26,5 @@ def check_tree(root: pathlib.Path) -> list[str]:
     return errors
 
 
-def main(argv: list[str]) -> int:
-    root = pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).resolve().parent.parent
-    errors = check_tree(root)
-    for error in errors:
-        print(error, file=sys.stderr)
-    return 1 if errors else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(report(check_tree))

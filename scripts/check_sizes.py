@@ -8,6 +8,8 @@ import pathlib
 import subprocess
 import sys
 
+from check_report import report
+
 SOFT_LIMIT = 400
 HARD_LIMIT = 800
 _SUFFIXES = {".h", ".cc", ".cu", ".cl", ".inc", ".py", ".cmake"}
@@ -34,15 +36,13 @@ def source_files(root: pathlib.Path) -> dict[str, int]:
     return files
 
 
-def main(argv: list[str]) -> int:
-    root = pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).resolve().parent.parent
+def check_tree(root: pathlib.Path) -> list[str]:
+    """The errors; prints the warnings."""
     errors, warnings = check(source_files(root))
     for warning in warnings:
         print(f"warning: {warning}")
-    for error in errors:
-        print(error, file=sys.stderr)
-    return 1 if errors else 0
+    return errors
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(report(check_tree))
