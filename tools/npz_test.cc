@@ -5,7 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
+
+#include "base/error_test_util.h"
 
 namespace wherry::tools {
 namespace {
@@ -37,15 +38,6 @@ std::vector<char> Npy(const std::string& dictionary, const std::string& data) {
   bytes += '\0';
   bytes += dictionary + data;
   return std::vector<char>(bytes.begin(), bytes.end());
-}
-
-std::string ErrorText(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST_F(NpzTest, WhatIsWrittenIsRead) {

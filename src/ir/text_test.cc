@@ -4,18 +4,13 @@
 
 #include <string>
 
-#include "wherry/error.h"
+#include "base/error_test_util.h"
 
 namespace wherry {
 namespace {
 
-std::string ErrorText(const std::string& text) {
-  try {
-    ParseProgram(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string ParseError(const std::string& text) {
+  return ErrorText([&] { ParseProgram(text); });
 }
 
 TEST(TextTest, PrintsWhatItParses) {
@@ -44,14 +39,14 @@ block block2(%p : f32[N,(2*N+1)]) -> (%q) {
 }
 
 TEST(TextTest, ErrorsSayWhere) {
-  EXPECT_NE(ErrorText("block main() -> () {\n  %y = rleu()\n}").find("line 2, column 7: unknown operator 'rleu'"),
+  EXPECT_NE(ParseError("block main() -> () {\n  %y = rleu()\n}").find("line 2, column 8: unknown operator 'rleu'"),
             std::string::npos)
-      << ErrorText("block main() -> () {\n  %y = rleu()\n}");
-  EXPECT_NE(ErrorText("block main(%x : f32[2]) -> (%z) {\n}").find("uses value 'z'"), std::string::npos);
-  EXPECT_NE(ErrorText("block main(%x : f32[2]) -> (%x) {\n  %x = relu(x: %x)\n}").find("already defined"),
+      << ParseError("block main() -> () {\n  %y = rleu()\n}");
+  EXPECT_NE(ParseError("block main(%x : f32[2]) -> (%z) {\n}").find("uses value 'z'"), std::string::npos);
+  EXPECT_NE(ParseError("block main(%x : f32[2]) -> (%x) {\n  %x = relu(x: %x)\n}").find("already defined"),
             std::string::npos);
-  EXPECT_NE(ErrorText("weight %w : f32[1000000000] = [1]").find("larger than the text"), std::string::npos);
-  EXPECT_NE(ErrorText("block main(%x : f32[").find("line 1"), std::string::npos);
+  EXPECT_NE(ParseError("weight %w : f32[1000000000] = [1]").find("larger than the text"), std::string::npos);
+  EXPECT_NE(ParseError("block main(%x : f32[").find("line 1"), std::string::npos);
 }
 
 // Sharing memory in a circle, or writing over an input, is no program.
@@ -62,9 +57,9 @@ block main(%x : f32[2]) -> (%b) {
   %b = exp(x: %a) alias(%b = %a)
 }
 )";
-  EXPECT_NE(ErrorText(circle).find("not the result of an earlier op"), std::string::npos) << ErrorText(circle);
+  EXPECT_NE(ParseError(circle).find("not the result of an earlier op"), std::string::npos) << ParseError(circle);
   const std::string input = "block main(%x : f32[2]) -> (%a) {\n  %a = relu(x: %x) alias(%a = %x)\n}";
-  EXPECT_NE(ErrorText(input).find("not the result of an earlier op"), std::string::npos) << ErrorText(input);
+  EXPECT_NE(ParseError(input).find("not the result of an earlier op"), std::string::npos) << ParseError(input);
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/error_test_util.h"
 #include "format/wry.h"
+#include "ir/fc_program_test_util.h"
 #include "ir/text.h"
 #include "wherry/predictor.h"
 #include "wherry/program.h"
@@ -13,32 +15,14 @@
 namespace wherry {
 namespace {
 
-constexpr char kProgram[] = R"(
-meta "model.author" = "nobody"
-weight %w : f32[2,2] = [1, 2, 3, 4]
-weight %b : f32[2] = [10, 20]
-block main(%x : f32[N,2]) -> (%y) {
-  %m = mul(x: %x, y: %w)
-  %a = add(x: %m, y: %b)
-  %y = relu(x: %a)
-}
-)";
-
-std::string ErrorText(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 class PredictorTest : public testing::Test {
  protected:
   void SetUp() override {
     directory_ = std::filesystem::temp_directory_path() / ("wherry_predictor_test_" + std::to_string(::getpid()));
     std::filesystem::create_directories(directory_);
-    SaveWry(ParseProgram(kProgram), Path("model.wry"));
+    Program program = ParseProgram(kFcProgram);
+    program.metadata["model.author"] = "nobody";
+    SaveWry(program, Path("model.wry"));
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 

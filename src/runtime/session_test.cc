@@ -6,22 +6,14 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/error_test_util.h"
+#include "ir/fc_program_test_util.h"
 #include "ir/text.h"
 #include "pass/optimizer.h"
 #include "runtime/allocation_count_test_util.h"
 
 namespace wherry {
 namespace {
-
-constexpr char kProgram[] = R"(
-weight %w : f32[2,2] = [1, 2, 3, 4]
-weight %b : f32[2] = [10, 20]
-block main(%x : f32[N,2]) -> (%y) {
-  %m = mul(x: %x, y: %w)
-  %a = add(x: %m, y: %b)
-  %y = relu(x: %a)
-}
-)";
 
 std::shared_ptr<const Executable> Build(const std::string& text, bool optimize,
                                         const std::vector<std::string>& watched = {}) {
@@ -40,22 +32,13 @@ std::vector<float> Values(const DenseTensor& tensor) {
   return std::vector<float>(tensor.data<float>(), tensor.data<float>() + tensor.numel());
 }
 
-std::string ErrorText(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 class SessionTest : public testing::TestWithParam<bool> {
  protected:
   std::vector<const DenseTensor*> inputs_;
 };
 
 TEST_P(SessionTest, RunsOnShapesOldAndNew) {
-  Session session(Build(kProgram, GetParam()), nullptr);
+  Session session(Build(kFcProgram, GetParam()), nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor one = F32({1, 2}, {1, 1});
   const DenseTensor two = F32({2, 2}, {1, 0, -100, 0});
@@ -69,7 +52,7 @@ TEST_P(SessionTest, RunsOnShapesOldAndNew) {
 }
 
 TEST_P(SessionTest, AllocatesNothingOnAKnownShape) {
-  Session session(Build(kProgram, GetParam()), std::make_shared<ThreadPool>(2));
+  Session session(Build(kFcProgram, GetParam()), std::make_shared<ThreadPool>(2));
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const std::vector<DenseTensor> inputs = {F32({1, 2}, {1, 1}), F32({64, 2}, std::vector<float>(128, 1))};
   const std::vector<std::vector<const DenseTensor*>> pointers = {{&inputs[0]}, {&inputs[1]}};
@@ -80,7 +63,7 @@ TEST_P(SessionTest, AllocatesNothingOnAKnownShape) {
 }
 
 TEST_P(SessionTest, HeldOutputsSurviveTheNextRun) {
-  Session session(Build(kProgram, GetParam()), nullptr);
+  Session session(Build(kFcProgram, GetParam()), nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor first = F32({1, 2}, {1, 1});
   const DenseTensor second = F32({1, 2}, {2, 2});
@@ -244,7 +227,7 @@ block main(%x : f32[6], %s : i64[2]) -> (%z) {
 }
 
 TEST_P(SessionTest, WatchedValuesCanBeRead) {
-  Session session(Build(kProgram, false, {"m"}), nullptr);
+  Session session(Build(kFcProgram, false, {"m"}), nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor x = F32({1, 2}, {1, 1});
   session.Run({&x}, &outputs);
@@ -255,7 +238,7 @@ TEST_P(SessionTest, WatchedValuesCanBeRead) {
 }
 
 TEST_P(SessionTest, ErrorsNameWhatIsWrong) {
-  Session session(Build(kProgram, GetParam()), nullptr);
+  Session session(Build(kFcProgram, GetParam()), nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor wide = F32({1, 3}, {1, 1, 1});
   const DenseTensor flat = F32({2}, {1, 1});
@@ -272,7 +255,7 @@ TEST_P(SessionTest, ErrorsNameWhatIsWrong) {
 }
 
 TEST_P(SessionTest, TheMemoryLimitIsKept) {
-  Session session(Build(kProgram, GetParam()), nullptr, 4096);
+  Session session(Build(kFcProgram, GetParam()), nullptr, 4096);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor small = F32({1, 2}, {1, 1});
   const DenseTensor large = F32({100000, 2}, std::vector<float>(200000, 1));
@@ -283,7 +266,7 @@ TEST_P(SessionTest, TheMemoryLimitIsKept) {
 }
 
 TEST_P(SessionTest, TrimGivesMemoryBack) {
-  Session session(Build(kProgram, GetParam()), nullptr);
+  Session session(Build(kFcProgram, GetParam()), nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
   const DenseTensor x = F32({1000, 2}, std::vector<float>(2000, 1));
   session.Run({&x}, &outputs);
@@ -294,7 +277,7 @@ TEST_P(SessionTest, TrimGivesMemoryBack) {
 }
 
 TEST_P(SessionTest, SessionsOnOneExecutableRunInParallel) {
-  const std::shared_ptr<const Executable> executable = Build(kProgram, GetParam());
+  const std::shared_ptr<const Executable> executable = Build(kFcProgram, GetParam());
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
