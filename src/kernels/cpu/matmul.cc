@@ -12,6 +12,7 @@
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/op_epilogue.h"
+#include "op/infer/matrices.h"
 
 namespace wherry::cpu {
 namespace {
@@ -26,44 +27,6 @@ constexpr size_t kOperands = 2;
 constexpr std::string_view kPlainFormat = "gemm64";
 constexpr std::string_view kTransposedFormat = "gemm64:t";
 constexpr std::string_view kRowsFormat = "gemm64:rows=";
-
-// A stack of matrices in a contiguous tensor.
-struct Matrices {
-  Shape batch;
-  int64_t rows = 1;
-  int64_t cols = 1;
-  int64_t row_stride = 0;
-  int64_t col_stride = 1;
-};
-
-// The last two axes. A vector is a row on the left, a column on the right, and is not transposed.
-Matrices ViewMatrices(const Shape& shape, bool transpose, bool is_left) {
-  Matrices view;
-  const int rank = shape.rank();
-  if (rank == 1) {
-    (is_left ? view.cols : view.rows) = shape[0];
-    view.row_stride = is_left ? shape[0] : 1;
-    return view;
-  }
-  view.batch = Shape(shape.begin(), static_cast<size_t>(rank - 2));
-  view.rows = shape[rank - 2];
-  view.cols = shape[rank - 1];
-  view.row_stride = view.cols;
-  if (transpose) {
-    std::swap(view.rows, view.cols);
-    std::swap(view.row_stride, view.col_stride);
-  }
-  return view;
-}
-
-// The first `row_axes` axes by the others.
-Matrices ViewFlat(const Shape& shape, int row_axes) {
-  Matrices view;
-  view.rows = shape.numel(0, row_axes);
-  view.cols = shape.numel(row_axes, shape.rank());
-  view.row_stride = view.cols;
-  return view;
-}
 
 // The product as loops over BatchedGemm: broadcast batch axes beyond the innermost are walked one by one.
 struct MatmulPlan : KernelPlan {
@@ -83,17 +46,17 @@ struct MatmulPlan : KernelPlan {
 };
 
 MatmulPlan::MatmulPlan(const Matrices& x, const Matrices& y, bool packs_y, int threads) : uses_packed(packs_y) {
-  WHERRY_CHECK(x.cols == y.rows, "inner dimensions ", x.cols, " and ", y.rows);
+  WHERRY_CHECK(x.columns == y.rows, "inner dimensions ", x.columns, " and ", y.rows);
   gemm.m = x.rows;
-  gemm.n = y.cols;
-  gemm.k = x.cols;
-  gemm.a = {nullptr, x.row_stride, x.col_stride};
-  gemm.b = {nullptr, y.row_stride, y.col_stride};
+  gemm.n = y.columns;
+  gemm.k = x.columns;
+  gemm.a = {nullptr, x.row_stride, x.column_stride};
+  gemm.b = {nullptr, y.row_stride, y.column_stride};
   gemm.c_stride = gemm.n;
   gemm.c_batch_stride = gemm.m * gemm.n;
   // Batch axes from the innermost out; an axis joins the loop inside it if both operands go on evenly.
-  int64_t x_stride = x.rows * x.cols;
-  int64_t y_stride = y.rows * y.cols;
+  int64_t x_stride = x.rows * x.columns;
+  int64_t y_stride = y.rows * y.columns;
   const int rank = std::max(x.batch.rank(), y.batch.rank());
   for (int i = 0; i < rank; ++i) {
     const int x_axis = x.batch.rank() - 1 - i;
@@ -159,8 +122,8 @@ PackedWeight PackMatrix(const DenseTensor& weight, std::string_view format) {
   }
   PackedWeight packed;
   packed.format = format;
-  packed.buffer = HostAllocator().Allocate(static_cast<size_t>(PackedFloats(view.rows, view.cols)) * sizeof(float));
-  PackB({weight.data<float>(), view.row_stride, view.col_stride}, view.rows, view.cols,
+  packed.buffer = HostAllocator().Allocate(static_cast<size_t>(PackedFloats(view.rows, view.columns)) * sizeof(float));
+  PackB({weight.data<float>(), view.row_stride, view.column_stride}, view.rows, view.columns,
         static_cast<float*>(packed.buffer->data()), nullptr);
   return packed;
 }

@@ -1,6 +1,5 @@
 // Matrix products: matmul, fused_matmul, mul, fc.
 #include <span>
-#include <utility>
 
 #include "base/check.h"
 #include "core/device_context.h"
@@ -8,41 +7,12 @@
 #include "kernels/ref/element.h"
 #include "kernels/ref/epilogue.h"
 #include "kernels/ref/strided.h"
+#include "op/infer/matrices.h"
 
 namespace wherry::ref {
 namespace {
 
 using Operands = std::span<const DenseTensor* const>;
-
-// A stack of matrices with any strides.
-struct Matrices {
-  Shape batch;
-  int64_t rows = 1;
-  int64_t columns = 1;
-  int64_t row_stride = 0;
-  int64_t column_stride = 0;
-};
-
-// The last two axes as a matrix. A vector is a row on the left, a column on the right, and is not transposed.
-Matrices ViewMatrices(const Shape& shape, bool transpose, bool is_left) {
-  Matrices view;
-  if (shape.rank() == 1) {
-    (is_left ? view.columns : view.rows) = shape[0];
-    (is_left ? view.column_stride : view.row_stride) = 1;
-    return view;
-  }
-  const int rank = shape.rank();
-  view.batch = Shape(shape.begin(), static_cast<size_t>(rank - 2));
-  view.rows = shape[rank - 2];
-  view.columns = shape[rank - 1];
-  view.row_stride = view.columns;
-  view.column_stride = 1;
-  if (transpose) {
-    std::swap(view.rows, view.columns);
-    std::swap(view.row_stride, view.column_stride);
-  }
-  return view;
-}
 
 // Row times column: floats in double, integers in 64 bits that wrap.
 template <typename T>
@@ -81,18 +51,12 @@ void MultiplyMatrices(const T* x, const Matrices& left, const T* y, const Matric
   }
 }
 
-// The result's shape without the matrix axes.
-Shape BatchOf(const Shape& out, bool x_is_vector, bool y_is_vector) {
-  const int matrix_axes = (x_is_vector ? 0 : 1) + (y_is_vector ? 0 : 1);
-  return Shape(out.begin(), static_cast<size_t>(out.rank() - matrix_axes));
-}
-
 template <typename T, typename Finish>
 void MatmulWith(const DenseTensor& x, const DenseTensor& y, bool transpose_x, bool transpose_y, DenseTensor* out,
                 Finish finish) {
   const Matrices left = ViewMatrices(x.shape(), transpose_x, true);
   const Matrices right = ViewMatrices(y.shape(), transpose_y, false);
-  const Shape batch = BatchOf(out->shape(), x.shape().rank() == 1, y.shape().rank() == 1);
+  const Shape batch = BatchOfProduct(out->shape(), x.shape(), y.shape());
   MultiplyMatrices(x.data<T>(), left, y.data<T>(), right, batch, out->mutable_data<T>(), finish);
 }
 
@@ -100,10 +64,8 @@ void MatmulWith(const DenseTensor& x, const DenseTensor& y, bool transpose_x, bo
 template <typename T, typename Finish>
 void FlattenedWith(const DenseTensor& x, const DenseTensor& y, int x_rows, int y_rows, DenseTensor* out,
                    Finish finish) {
-  const Shape left{x.shape().numel(0, x_rows), x.shape().numel(x_rows, x.shape().rank())};
-  const Shape right{y.shape().numel(0, y_rows), y.shape().numel(y_rows, y.shape().rank())};
-  MultiplyMatrices(x.data<T>(), ViewMatrices(left, false, true), y.data<T>(), ViewMatrices(right, false, false),
-                   Shape{}, out->mutable_data<T>(), finish);
+  MultiplyMatrices(x.data<T>(), ViewFlat(x.shape(), x_rows), y.data<T>(), ViewFlat(y.shape(), y_rows), Shape{},
+                   out->mutable_data<T>(), finish);
 }
 
 template <typename T>

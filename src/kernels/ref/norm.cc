@@ -52,63 +52,57 @@ void BatchNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseT
   }
 }
 
+// (x - mean) / sqrt(variance + epsilon) * scale + bias in each of `rows` equal parts of x. `measure` gives a part's
+// moments, `parameter` the index of scale and bias for a part and an element of it.
+template <typename T, typename Measure, typename Parameter>
+void NormalizeRows(const DenseTensor& x, int64_t rows, const DenseTensor* scale, const DenseTensor* bias, float epsilon,
+                   const Measure& measure, const Parameter& parameter, DenseTensor* out) {
+  const int64_t count = x.numel() / rows;
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  for (int64_t row = 0; row < rows; ++row, from += count, to += count) {
+    const Moments moments = measure(from, count);
+    const double factor = 1.0 / std::sqrt(moments.variance + static_cast<double>(epsilon));
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t p = parameter(row, i);
+      const double normal = (Load(from[i]) - moments.mean) * factor;
+      to[i] = Store<T>(normal * ParameterAt<T>(scale, p, 1.0) + ParameterAt<T>(bias, p, 0.0));
+    }
+  }
+}
+
+// The rows in front of the axis that the parameters begin at.
+int64_t RowsBefore(const Shape& shape, int axis) { return shape.numel(0, axis < 0 ? axis + shape.rank() : axis); }
+
+int64_t ElementOfRow(int64_t /*row*/, int64_t i) { return i; }
+
 template <typename T>
 void LayerNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor* scale, const DenseTensor* bias,
                float epsilon, int begin_norm_axis, DenseTensor* out) {
   if (out->numel() == 0) return;
-  const int rank = x.shape().rank();
-  const int begin = begin_norm_axis < 0 ? begin_norm_axis + rank : begin_norm_axis;
-  const int64_t count = x.shape().numel(begin, rank);
-  const T* from = x.data<T>();
-  T* to = out->mutable_data<T>();
-  for (int64_t row = 0, rows = x.shape().numel(0, begin); row < rows; ++row, from += count, to += count) {
-    const Moments moments = MomentsOf(from, count);
-    const double factor = 1.0 / std::sqrt(moments.variance + static_cast<double>(epsilon));
-    for (int64_t i = 0; i < count; ++i) {
-      const double normal = (Load(from[i]) - moments.mean) * factor;
-      to[i] = Store<T>(normal * ParameterAt<T>(scale, i, 1.0) + ParameterAt<T>(bias, i, 0.0));
-    }
-  }
+  NormalizeRows<T>(x, RowsBefore(x.shape(), begin_norm_axis), scale, bias, epsilon, &MomentsOf<T>, &ElementOfRow, out);
 }
 
 template <typename T>
 void RmsNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor* scale, const DenseTensor* bias,
              float epsilon, int begin_norm_axis, DenseTensor* out) {
   if (out->numel() == 0) return;
-  const int rank = x.shape().rank();
-  const int begin = begin_norm_axis < 0 ? begin_norm_axis + rank : begin_norm_axis;
-  const int64_t count = x.shape().numel(begin, rank);
-  const T* from = x.data<T>();
-  T* to = out->mutable_data<T>();
-  for (int64_t row = 0, rows = x.shape().numel(0, begin); row < rows; ++row, from += count, to += count) {
+  const auto around_zero = [](const T* row, int64_t count) {
     double squares = 0.0;
-    for (int64_t i = 0; i < count; ++i) squares += Load(from[i]) * Load(from[i]);
-    const double factor = 1.0 / std::sqrt(squares / static_cast<double>(count) + static_cast<double>(epsilon));
-    for (int64_t i = 0; i < count; ++i) {
-      to[i] = Store<T>(Load(from[i]) * factor * ParameterAt<T>(scale, i, 1.0) + ParameterAt<T>(bias, i, 0.0));
-    }
-  }
+    for (int64_t i = 0; i < count; ++i) squares += Load(row[i]) * Load(row[i]);
+    return Moments{0.0, squares / static_cast<double>(count)};
+  };
+  NormalizeRows<T>(x, RowsBefore(x.shape(), begin_norm_axis), scale, bias, epsilon, around_zero, &ElementOfRow, out);
 }
 
 template <typename T>
 void GroupNorm(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor* scale, const DenseTensor* bias,
                float epsilon, int groups, DenseTensor* out) {
   if (out->numel() == 0) return;
-  const int64_t channels = x.shape()[1];
   const int64_t pixels = x.shape().numel(2, x.shape().rank());
-  const int64_t group_channels = channels / groups;
-  const int64_t count = group_channels * pixels;
-  const T* from = x.data<T>();
-  T* to = out->mutable_data<T>();
-  for (int64_t group = 0, all = x.shape()[0] * groups; group < all; ++group, from += count, to += count) {
-    const Moments moments = MomentsOf(from, count);
-    const double factor = 1.0 / std::sqrt(moments.variance + static_cast<double>(epsilon));
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t c = group % groups * group_channels + i / pixels;
-      const double normal = (Load(from[i]) - moments.mean) * factor;
-      to[i] = Store<T>(normal * ParameterAt<T>(scale, c, 1.0) + ParameterAt<T>(bias, c, 0.0));
-    }
-  }
+  const int64_t group_channels = x.shape()[1] / groups;
+  const auto channel = [=](int64_t row, int64_t i) { return row % groups * group_channels + i / pixels; };
+  NormalizeRows<T>(x, x.shape()[0] * groups, scale, bias, epsilon, &MomentsOf<T>, channel, out);
 }
 
 template <typename T>
