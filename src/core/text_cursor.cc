@@ -14,8 +14,15 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 }  // namespace
 
 void TextCursor::SkipSpace() {
-  while (position_ < text_.size() && std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos)
-    ++position_;
+  while (position_ < text_.size()) {
+    if (std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos) {
+      ++position_;
+    } else if (form_ == Form::kFile && rest().starts_with("//")) {
+      position_ = std::min(text_.find('\n', position_), text_.size());
+    } else {
+      return;
+    }
+  }
 }
 
 bool TextCursor::AtEnd() {
@@ -37,6 +44,15 @@ bool TextCursor::Accept(char token) {
 
 void TextCursor::Expect(char token) {
   if (!Accept(token)) Fail(StrCat("'", token, "'"));
+}
+
+bool TextCursor::AcceptWord(std::string_view word) {
+  SkipSpace();
+  const std::string_view text = rest();
+  if (!text.starts_with(word)) return false;
+  if (text.size() > word.size() && (IsLetter(text[word.size()]) || IsDigit(text[word.size()]))) return false;
+  position_ += word.size();
+  return true;
 }
 
 std::string_view TextCursor::Word(const char* expected) {
@@ -98,9 +114,22 @@ std::string TextCursor::QuotedText() {
 }
 
 void TextCursor::Fail(std::string_view expected) const {
+  std::string problem = StrCat("expected ", expected);
+  // A file is not shown around the place.
+  if (form_ == Form::kFile) problem += rest().empty() ? ", got the end" : StrCat(", got ", Quote(rest().substr(0, 1)));
+  FailWith(problem);
+}
+
+void TextCursor::FailWith(std::string_view problem) const {
+  if (form_ == Form::kFile) {
+    const std::string_view before = text_.substr(0, position_);
+    const auto lines = std::count(before.begin(), before.end(), '\n');
+    const size_t column = before.size() - (lines == 0 ? 0 : before.rfind('\n') + 1);
+    Throw(ErrorCode::kInvalidArgument, what_, ", line ", lines + 1, ", column ", column + 1, ": ", problem);
+  }
   const size_t start = position_ > 40 ? position_ - 40 : 0;  // of a long text, what surrounds the place
-  Throw(ErrorCode::kInvalidArgument, what_, ": expected ", expected, " at byte ", position_, " of ",
-        start != 0 ? "... " : "", Quote(text_.substr(start)));
+  Throw(ErrorCode::kInvalidArgument, what_, ": ", problem, " at byte ", position_, " of ", start != 0 ? "... " : "",
+        Quote(text_.substr(start)));
 }
 
 std::string QuoteExact(std::string_view text) {

@@ -3,13 +3,13 @@
 #include <set>
 
 #include "base/check.h"
-#include "ir/text_format.h"
+#include "core/text_cursor.h"
 
 namespace wherry {
 
 namespace {
 
-std::string Id(size_t block, const std::string& value) { return text::QuoteString(StrCat(block, ":", value)); }
+std::string Id(size_t block, const std::string& value) { return QuoteExact(StrCat(block, ":", value)); }
 
 void Values(const std::map<std::string, std::vector<std::string>>& params, size_t block, const std::string& op,
             bool into_op, std::set<std::string>* used, std::string* out) {
@@ -17,8 +17,7 @@ void Values(const std::map<std::string, std::vector<std::string>>& params, size_
     for (const std::string& name : names) {
       used->insert(name);
       const std::string value = Id(block, name);
-      *out += StrCat("    ", into_op ? value : op, " -> ", into_op ? op : value, " [label=", text::QuoteString(param),
-                     "];\n");
+      *out += StrCat("    ", into_op ? value : op, " -> ", into_op ? op : value, " [label=", QuoteExact(param), "];\n");
     }
   }
 }
@@ -39,8 +38,7 @@ std::string ToDot(const Program& program) {
       for (const auto& [name, value] : op.attrs()) label += StrCat("\n", name, " = ", ToString(value));
       if (i < block.picks.size() && block.picks[i].picked())
         label += StrCat("\n", block.picks[i].provider, " ", block.picks[i].key.DebugString());
-      out += StrCat("    ", id, " [shape=box, style=filled, fillcolor=lightyellow, label=", text::QuoteString(label),
-                    "];\n");
+      out += StrCat("    ", id, " [shape=box, style=filled, fillcolor=lightyellow, label=", QuoteExact(label), "];\n");
       Values(op.inputs(), b, id, true, &used, &out);
       Values(op.outputs(), b, id, false, &used, &out);
       for (int child : op.blocks()) out += StrCat("    ", id, " -> op_", child, "_0 [style=dotted];\n");
@@ -52,7 +50,7 @@ std::string ToDot(const Program& program) {
                                 : weight                   ? MetaTensor(program.weights.at(name).meta()).DebugString()
                                                            : "?";
       out += StrCat("    ", Id(b, name), " [shape=ellipse", weight ? ", style=dashed" : "",
-                    ", label=", text::QuoteString(StrCat(name, "\n", shape)), "];\n");
+                    ", label=", QuoteExact(StrCat(name, "\n", shape)), "];\n");
     }
     out += "  }\n";
   }

@@ -7,10 +7,9 @@
 
 namespace wherry::text {
 
-bool IsPlainName(std::string_view name);
-// "..." with \" \\ \n \xNN escapes; any bytes.
-std::string QuoteString(std::string_view value);
-// %name or %"quoted name".
+// Letters, digits and _./:-
+bool IsPlainNameCharacter(char c);
+// %name, or %"quoted name" where it has other characters.
 std::string ValueName(std::string_view name);
 std::string Base64(const std::byte* data, size_t size);
 

@@ -4,7 +4,9 @@
 #include "base/check.h"
 #include "base/checked_math.h"
 #include "base/strings.h"
+#include "core/text_cursor.h"
 #include "ir/text.h"
+#include "ir/text_format.h"
 #include "op/schema_registry.h"
 
 namespace wherry {
@@ -16,16 +18,19 @@ constexpr int kMaxNesting = 64;
 
 class Parser {
  public:
-  Parser(std::string_view text, WeightTable weights) : text_(text) { program_.weights = std::move(weights); }
+  Parser(std::string_view text, WeightTable weights)
+      : text_(text), cursor_(text, "text form", TextCursor::Form::kFile) {
+    program_.weights = std::move(weights);
+  }
 
   Program Run() {
     program_.blocks.clear();
-    while (SkipSpace(), at_ < text_.size()) {
+    while (!cursor_.AtEnd()) {
       const std::string word = Word();
       if (word == "meta") {
-        std::string key = String();
+        std::string key = cursor_.QuotedText();
         Expect('=');
-        program_.metadata[key] = String();
+        program_.metadata[key] = cursor_.QuotedText();
       } else if (word == "optimized") {
         program_.optimized = true;
       } else if (word == "weight") {
@@ -42,15 +47,7 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void Fail(const std::string& message) const {
-    size_t line = 1;
-    size_t column = 1;
-    for (size_t i = 0; i < at_ && i < text_.size(); ++i) {
-      column = text_[i] == '\n' ? 1 : column + 1;
-      line += text_[i] == '\n' ? 1 : 0;
-    }
-    Throw(ErrorCode::kInvalidArgument, "text form, line ", line, ", column ", column, ": ", message);
-  }
+  [[noreturn]] void Fail(const std::string& problem) const { cursor_.FailWith(problem); }
 
   // What `parse` gives; its Error gets the place.
   template <typename Parse>
@@ -63,82 +60,18 @@ class Parser {
     }
   }
 
-  char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void SkipSpace() {
-    while (at_ < text_.size()) {
-      if (Peek() == ' ' || Peek() == '\n' || Peek() == '\t' || Peek() == '\r') {
-        ++at_;
-      } else if (text_.substr(at_, 2) == "//") {
-        while (at_ < text_.size() && Peek() != '\n') ++at_;
-      } else {
-        return;
-      }
-    }
-  }
-  bool Accept(char c) {
-    SkipSpace();
-    if (Peek() != c || at_ >= text_.size()) return false;
-    ++at_;
-    return true;
-  }
-  void Expect(char c) {
-    if (!Accept(c))
-      Fail(StrCat("expected '", c, "'", at_ < text_.size() ? StrCat(", got '", Peek(), "'") : ", got the end"));
-  }
-  bool AcceptWord(std::string_view word) {
-    SkipSpace();
-    if (text_.substr(at_, word.size()) != word) return false;
-    const size_t after = at_ + word.size();
-    if (after < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[after])) != 0 || text_[after] == '_'))
-      return false;
-    at_ = after;
-    return true;
-  }
-  std::string Word() {
-    SkipSpace();
-    const size_t begin = at_;
-    while (std::isalnum(static_cast<unsigned char>(Peek())) != 0 || Peek() == '_') ++at_;
-    if (at_ == begin) Fail("expected a word");
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-  std::string String() {
-    Expect('"');
-    std::string out;
-    while (true) {
-      if (at_ >= text_.size()) Fail("the string does not end");
-      const char c = text_[at_++];
-      if (c == '"') return out;
-      if (c != '\\') {
-        out += c;
-        continue;
-      }
-      const char escaped = at_ < text_.size() ? text_[at_++] : '\0';
-      if (escaped == 'n') {
-        out += '\n';
-      } else if (escaped == 'x' && at_ + 2 <= text_.size()) {
-        const std::string hex(text_.substr(at_, 2));
-        if (hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
-          Fail("expected two hexadecimal digits");
-        out += static_cast<char>(std::stoi(hex, nullptr, 16));
-        at_ += 2;
-      } else if (escaped == '"' || escaped == '\\') {
-        out += escaped;
-      } else {
-        Fail("unknown escape in a string");
-      }
-    }
-  }
+  bool Accept(char c) { return cursor_.Accept(c); }
+  void Expect(char c) { cursor_.Expect(c); }
+  std::string Word() { return std::string(cursor_.Word("a word")); }
   std::string Value() {
     Expect('%');
-    if (Peek() == '"') return String();
-    const size_t begin = at_;
-    while (std::isalnum(static_cast<unsigned char>(Peek())) != 0 ||
-           std::string_view("_./:-").find(Peek()) != std::string_view::npos) {
-      if (at_ >= text_.size()) break;
-      ++at_;
-    }
-    if (at_ == begin) Fail("expected a name after %");
-    return std::string(text_.substr(begin, at_ - begin));
+    const std::string_view rest = cursor_.rest();
+    if (rest.starts_with('"')) return cursor_.QuotedText();
+    const auto end = std::find_if_not(rest.begin(), rest.end(), &text::IsPlainNameCharacter);
+    const std::string_view name = rest.substr(0, static_cast<size_t>(end - rest.begin()));
+    if (name.empty()) cursor_.Fail("a name after %");
+    cursor_.Advance(name.size());
+    return std::string(name);
   }
   std::vector<std::string> Values() {  // %a or [%a, %b]
     if (!Accept('[')) return {Value()};
@@ -152,22 +85,22 @@ class Parser {
   }
   // Raw text up to one of `ends` outside brackets and strings.
   std::string_view Until(std::string_view ends) {
-    SkipSpace();
-    const size_t begin = at_;
+    cursor_.Peek();  // skips space
+    const std::string_view whole = cursor_.rest();
     int depth = 0;
-    while (at_ < text_.size()) {
-      const char c = Peek();
+    while (!cursor_.rest().empty()) {
+      const char c = cursor_.rest().front();
       if (c == '"') {
-        String();
+        cursor_.QuotedText();
         continue;
       }
       if (depth == 0 && ends.find(c) != std::string_view::npos) break;
       if (c == '[' || c == '(' || c == '{') ++depth;
       if (c == ']' || c == ')' || c == '}') --depth;
       if (depth > kMaxNesting || depth < 0) Fail("brackets do not match");
-      ++at_;
+      cursor_.Advance(1);
     }
-    std::string_view raw = text_.substr(begin, at_ - begin);
+    std::string_view raw = whole.substr(0, whole.size() - cursor_.rest().size());
     while (!raw.empty() && std::isspace(static_cast<unsigned char>(raw.back())) != 0) raw.remove_suffix(1);
     return raw;
   }
@@ -182,7 +115,6 @@ class Parser {
     return dims;
   }
   MetaTensor Type() {
-    SkipSpace();
     if (Accept('?')) return MetaTensor::UnknownRank(DataType::kUndefined);
     MetaTensor type;
     type.dtype = At([&] { return ParseDataType(Word()); });
@@ -193,7 +125,7 @@ class Parser {
     } else {
       type.dims = Dims();
     }
-    if (AcceptWord("nhwc")) type.layout = DataLayout::kNHWC;
+    if (cursor_.AcceptWord("nhwc")) type.layout = DataLayout::kNHWC;
     if (Accept('=')) {
       Expect('[');
       type.values = Dims();
@@ -207,9 +139,11 @@ class Parser {
     std::vector<std::byte> out;
     uint32_t word = 0;
     int bits = 0;
-    while (Peek() != '"') {
-      if (at_ >= text_.size()) Fail("the base64 data does not end");
-      const char c = text_[at_++];
+    while (true) {
+      if (cursor_.rest().empty()) Fail("the base64 data does not end");
+      const char c = cursor_.rest().front();
+      cursor_.Advance(1);
+      if (c == '"') return out;
       if (c == '=') continue;
       static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
       const size_t digit = kAlphabet.find(c);
@@ -221,8 +155,6 @@ class Parser {
         out.push_back(static_cast<std::byte>(word >> static_cast<unsigned>(bits) & 0xffU));
       }
     }
-    ++at_;
-    return out;
   }
 
   template <typename T>
@@ -257,7 +189,7 @@ class Parser {
       Fail(StrCat("weight ", name, " is larger than the text that should hold it"));
     DenseTensor tensor(HostAllocator(), meta);
     Expect('=');
-    if (AcceptWord("base64")) {
+    if (cursor_.AcceptWord("base64")) {
       const std::vector<std::byte> bytes = Base64();
       if (bytes.size() != meta.nbytes())
         Fail(StrCat("weight ", name, " has ", bytes.size(), " bytes, expected ", meta.nbytes()));
@@ -281,7 +213,7 @@ class Parser {
     type.dtype = At([&] { return ParseDataType(Word()); });
     Expect('[');
     type.dims = Dims();
-    if (AcceptWord("nhwc")) type.layout = DataLayout::kNHWC;
+    if (cursor_.AcceptWord("nhwc")) type.layout = DataLayout::kNHWC;
     return type;
   }
 
@@ -305,9 +237,9 @@ class Parser {
     if (!Accept(')')) {
       do {
         block.outputs.push_back(Value());
-        const bool as = AcceptWord("as");
+        const bool as = cursor_.AcceptWord("as");
         named = named || as;
-        block.output_names.push_back(as ? String() : block.outputs.back());
+        block.output_names.push_back(as ? cursor_.QuotedText() : block.outputs.back());
       } while (Accept(','));
       Expect(')');
     }
@@ -336,13 +268,11 @@ class Parser {
       results.emplace_back("", std::vector<std::string>{Value()});
     }
     Expect('=');
-    const size_t at_type = at_;
+    cursor_.Peek();  // skips space
+    const TextCursor at_type = cursor_;
     op.SetType(Word());
     const OpSchema* schema = SchemaRegistry::Global().Find(op.Type());
-    if (schema == nullptr) {
-      at_ = at_type;
-      Fail(StrCat("unknown operator '", op.Type(), "'"));
-    }
+    if (schema == nullptr) at_type.FailWith(StrCat("unknown operator '", op.Type(), "'"));
     op.SetType(schema->name);
     Expect('(');
     if (!Accept(')')) {
@@ -383,7 +313,7 @@ class Parser {
       Expect('=');
       try {
         if (type == AttrType::kEpilogue || type == AttrType::kElementwiseProgram) {
-          op->SetAttribute(name, ParseAttribute(type, String()));
+          op->SetAttribute(name, ParseAttribute(type, cursor_.QuotedText()));
         } else {
           op->SetAttribute(name, ParseAttribute(type, Until(",}")));
         }
@@ -396,7 +326,7 @@ class Parser {
 
   void ParseTail(Block* block, OpDesc* op, const std::vector<std::string>& results) {
     KernelPick pick;
-    if (AcceptWord("blocks")) {
+    if (cursor_.AcceptWord("blocks")) {
       Expect('(');
       std::vector<std::string> names;
       do {
@@ -406,7 +336,7 @@ class Parser {
       op->SetBlocks(std::vector<int>(names.size(), -1));  // until all blocks are known
       pending_blocks_.push_back({program_.blocks.size(), block->ops.size(), std::move(names)});
     }
-    if (Accept('@')) op->SetLabel(String());
+    if (Accept('@')) op->SetLabel(cursor_.QuotedText());
     if (Accept('#')) {
       const std::string_view raw = Until(" \n\t\r");
       const size_t slash = raw.find('/');
@@ -420,7 +350,7 @@ class Parser {
       pick.key = At([&] { return ParsePlace(key); });
     }
     block->picks.push_back(pick);
-    if (AcceptWord("alias")) {
+    if (cursor_.AcceptWord("alias")) {
       Expect('(');
       do {
         const std::string name = Value();
@@ -432,8 +362,7 @@ class Parser {
     if (!Accept(':')) return;
     for (size_t i = 0; i < results.size(); ++i) {
       if (i != 0) Expect(',');
-      SkipSpace();
-      const bool unknown = Peek() == '?';
+      const bool unknown = cursor_.Peek() == '?';
       MetaTensor type = Type();
       if (!unknown) block->values[results[i]] = std::move(type);
     }
@@ -459,7 +388,7 @@ class Parser {
   }
 
   std::string_view text_;
-  size_t at_ = 0;
+  TextCursor cursor_;
   Program program_;
   std::vector<std::string> block_names_;
   std::vector<PendingBlocks> pending_blocks_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "core/text_cursor.h"
 #include "ir/text.h"
 #include "ir/text_format.h"
 #include "op/schema_registry.h"
@@ -11,36 +12,14 @@ namespace wherry {
 
 namespace text {
 
-bool IsPlainName(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '/' || c == ':' || c == '-';
-  });
-}
-
-std::string QuoteString(std::string_view value) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += kHex[byte >> 4U];
-      out += kHex[byte & 15U];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+bool IsPlainNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         c == '/' || c == ':' || c == '-';
 }
 
 std::string ValueName(std::string_view name) {
-  return IsPlainName(name) ? StrCat('%', name) : StrCat('%', QuoteString(name));
+  const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), &IsPlainNameCharacter);
+  return StrCat('%', plain ? std::string(name) : QuoteExact(name));
 }
 
 namespace {
@@ -120,7 +99,7 @@ class Printer {
 
   std::string Run() {
     for (const auto& [key, value] : program_.metadata)
-      out_ += StrCat("meta ", text::QuoteString(key), " = ", MetadataValue(value), "\n");
+      out_ += StrCat("meta ", QuoteExact(key), " = ", MetadataValue(value), "\n");
     if (program_.optimized) out_ += "optimized\n";
     for (const auto& [name, tensor] : program_.weights) {
       if (!options_.weights) break;
@@ -135,7 +114,7 @@ class Printer {
   static std::string BlockName(size_t index) { return index == 0 ? "main" : StrCat("block", index); }
 
   std::string MetadataValue(const std::string& value) const {
-    if (options_.exact_weights || value.size() <= kSummaryBytes) return text::QuoteString(value);
+    if (options_.exact_weights || value.size() <= kSummaryBytes) return QuoteExact(value);
     return StrCat("{", value.size(), " bytes}");
   }
 
@@ -153,7 +132,7 @@ class Printer {
     out_ += ") -> (";
     for (size_t i = 0; i < block.outputs.size(); ++i) {
       out_ += StrCat(i == 0 ? "" : ", ", text::ValueName(block.outputs[i]));
-      if (!block.output_names.empty()) out_ += StrCat(" as ", text::QuoteString(block.output_names[i]));
+      if (!block.output_names.empty()) out_ += StrCat(" as ", QuoteExact(block.output_names[i]));
     }
     out_ += ") {\n";
     for (size_t i = 0; i < block.ops.size(); ++i) PrintOp(block, i);
@@ -180,7 +159,7 @@ class Printer {
         out_ += StrCat(i == 0 ? "" : ", ", BlockName(static_cast<size_t>(op.blocks()[i])));
       out_ += ")";
     }
-    if (!op.label().empty()) out_ += StrCat(" @", text::QuoteString(op.label()));
+    if (!op.label().empty()) out_ += StrCat(" @", QuoteExact(op.label()));
     if (options_.picks && index < block.picks.size() && block.picks[index].picked()) {
       const KernelPick& pick = block.picks[index];
       out_ += StrCat(" #", pick.provider, ":", pick.variant, "/", pick.key.DebugString());
@@ -239,8 +218,7 @@ class Printer {
       const Attribute& value = op.GetAttribute(arg.name);
       if (arg.default_text != nullptr && SameAttribute(value, ParseAttribute(arg.type, arg.default_text))) continue;
       std::string printed = ToString(value);
-      if (arg.type == AttrType::kEpilogue || arg.type == AttrType::kElementwiseProgram)
-        printed = text::QuoteString(printed);
+      if (arg.type == AttrType::kEpilogue || arg.type == AttrType::kElementwiseProgram) printed = QuoteExact(printed);
       text += StrCat(text.empty() ? "" : ", ", arg.name, " = ", printed);
     }
     if (!text.empty()) out_ += StrCat(" {", text, "}");
