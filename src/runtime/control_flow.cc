@@ -42,7 +42,7 @@ class Borrowed {
   Borrowed& operator=(const Borrowed&) = delete;
   ~Borrowed() {
     for (const int slot : plan_->input_slots) plan_->tensors[Index(slot)].set_buffer(nullptr);
-    for (const int slot : plan_->output_slots) ReleaseShared(plan_, RootOf(*plan_, slot));
+    GiveAway(plan_);
   }
 
  private:

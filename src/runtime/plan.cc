@@ -97,6 +97,22 @@ class Planner {
     const ArenaPlan arena = PlanArena(in_arena);
     plan_->arena_bytes = arena.size;
     for (size_t i = 0; i < owners.size(); ++i) plan_->arena_offset[Index(owners[i])] = arena.offsets[i];
+    FindGivenAway();
+  }
+
+  void FindGivenAway() {
+    std::vector<bool> given(plan_->tensors.size());
+    for (int slot : plan_->output_slots) {
+      const size_t root = RootOf(*plan_, slot);
+      const Residence residence = plan_->residence[root];
+      if ((residence != Residence::kOwn && residence != Residence::kRunTime) || given[root]) continue;
+      given[root] = true;
+      plan_->given_away.push_back(static_cast<int>(root));
+    }
+    for (int slot = 0; slot < static_cast<int>(given.size()); ++slot) {
+      const size_t root = RootOf(*plan_, slot);
+      if (root != Index(slot) && given[root]) plan_->given_away.push_back(slot);
+    }
   }
 
   // A kernel's plan takes time and memory that grow with the shape: there is none for what cannot be held anyway. The

@@ -21,7 +21,7 @@ enum class Residence : uint8_t {
   kArena,    // at an offset of the session's arena
   kOwn,      // a buffer of its own: outputs, watched values, what a kernel writes on a device
   kAlias,    // another slot's memory
-  kRunTime,  // allocated when its op runs: its shape is not known before, or it is a copy between devices
+  kRunTime,  // allocated when its op runs: its shape is not known before, its arguments are converted, or it is a copy
 };
 
 // What a plan is made for: an input's type, and its values where every run with this plan has the same ones (a child
@@ -65,11 +65,19 @@ struct ShapePlan {
   std::vector<Target> targets;       // whose memory the value lies in
   std::vector<size_t> arena_offset;  // kArena
   std::vector<int> alias_root;       // kAlias: the slot that owns the memory
+  // The outputs' own memory, which is the caller's after each run: the slots that own it, then their aliases.
+  std::vector<int> given_away;
   size_t arena_bytes = 0;
   size_t own_bytes = 0;  // of kOwn
   size_t scratch_bytes = 0;
   std::vector<PlannedCall> calls;
 };
+
+// The slot that owns the memory of a slot.
+inline size_t RootOf(const ShapePlan& plan, int slot) {
+  const auto index = static_cast<size_t>(slot);
+  return plan.residence[index] == Residence::kAlias ? static_cast<size_t>(plan.alias_root[index]) : index;
+}
 
 // Infers, plans and packs. Errors name the op. `inputs` have one entry per input of the block.
 // Error(kResourceExhausted) when the activations need more than `memory_limit` (0: none) or than can be allocated.

@@ -111,6 +111,18 @@ DataLayout PlanInference::ResultLayout(const PlannedCall& call, const MetaTensor
   return result.layout;
 }
 
+// Whether the kernel is for another type than one of its arguments has: nothing was optimised, so no cast stands
+// between them.
+bool PlanInference::NeedsCasts(const PlannedCall& call) const {
+  if (call.kernel == nullptr || call.kernel->key.dtype() == DataType::kAny) return false;
+  const OpSchema& schema = *call.instruction->schema;
+  return std::any_of(schema.support_trans_dtype.begin(), schema.support_trans_dtype.end(), [&](int8_t arg) {
+    const std::vector<int>& slots = call.instruction->args[static_cast<size_t>(arg)].slots;
+    return std::any_of(slots.begin(), slots.end(),
+                       [&](int slot) { return metas_[call.Slot(slot)].dtype != call.kernel->key.dtype(); });
+  });
+}
+
 void PlanInference::SetResult(size_t slot, MetaTensor meta, Target target, Residence residence) {
   plan_->tensors[slot] = DenseTensor(meta.tensor_meta());
   plan_->targets[slot] = target;
@@ -140,13 +152,14 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
       }
     }
   }
-  call.at_run_time = !known || io_copy;
+  const bool converts = io_copy || NeedsCasts(call);
+  call.at_run_time = !known || converts;
   for (size_t i = 0; i < instruction.outputs.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
       const size_t slot = call.Slot(instruction.outputs[i][j]);
       plan_->targets[slot] = target;
       if (!known) continue;
-      const Residence residence = io_copy                ? Residence::kRunTime
+      const Residence residence = converts               ? Residence::kRunTime
                                   : IsHostMemory(target) ? Residence::kArena
                                                          : Residence::kOwn;
       SetResult(slot, std::move(results[i][j]), target, residence);

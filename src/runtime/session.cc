@@ -91,29 +91,45 @@ void Session::BindMemory(BlockState* state, ShapePlan* plan) {
     // Tensors of other plans would keep the old one alive.
     for (const std::unique_ptr<ShapePlan>& other : state->plans) {
       for (size_t i = 0; i < other->tensors.size(); ++i) {
-        if (other->residence[i] == Residence::kArena) other->tensors[i].set_buffer(nullptr);
+        if (other->residence[RootOf(*other, static_cast<int>(i))] == Residence::kArena)
+          other->tensors[i].set_buffer(nullptr);
       }
     }
+    state->bound = nullptr;
     state->arena.reset();
     state->arena = HostAllocator().Allocate(plan->arena_bytes);
   }
-  if (state->bound != plan || grown) {
+  if (state->bound == plan) {
+    for (int slot : plan->given_away) BindSlot(*state, plan, Index(slot));
+    return;
+  }
+  state->bound = nullptr;  // until all is bound
+  for (const bool aliases : {false, true}) {
     for (size_t i = 0; i < plan->tensors.size(); ++i) {
-      if (plan->residence[i] == Residence::kArena) plan->tensors[i].set_buffer(state->arena, plan->arena_offset[i]);
-    }
-    devices_.cpu().Scratch(plan->scratch_bytes);
-    state->bound = plan;
-  }
-  for (size_t i = 0; i < plan->tensors.size(); ++i) {
-    DenseTensor& tensor = plan->tensors[i];
-    if (plan->residence[i] == Residence::kOwn && !tensor.has_data()) {
-      tensor.set_buffer(devices_.Get(plan->targets[i]).allocator().Allocate(tensor.nbytes()));
+      if ((plan->residence[i] == Residence::kAlias) == aliases) BindSlot(*state, plan, i);
     }
   }
-  for (size_t i = 0; i < plan->tensors.size(); ++i) {
-    if (plan->residence[i] != Residence::kAlias) continue;
-    const DenseTensor& root = plan->tensors[Index(plan->alias_root[i])];
-    plan->tensors[i].set_buffer(root.buffer(), root.offset());
+  devices_.cpu().Scratch(plan->scratch_bytes);
+  state->bound = plan;
+}
+
+// What an alias shares must have been bound.
+void Session::BindSlot(const BlockState& state, ShapePlan* plan, size_t slot) {
+  DenseTensor& tensor = plan->tensors[slot];
+  switch (plan->residence[slot]) {
+    case Residence::kArena: tensor.set_buffer(state.arena, plan->arena_offset[slot]); break;
+    case Residence::kOwn:
+      if (!tensor.has_data())
+        tensor.set_buffer(devices_.Get(plan->targets[slot]).allocator().Allocate(tensor.nbytes()));
+      break;
+    case Residence::kAlias: {
+      const DenseTensor& root = plan->tensors[Index(plan->alias_root[slot])];
+      tensor.set_buffer(root.buffer(), root.offset());
+      break;
+    }
+    case Residence::kInput:
+    case Residence::kWeight:
+    case Residence::kRunTime: break;
   }
 }
 
@@ -205,7 +221,7 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
   // to memory that the caller has.
   const auto give_back = [&] {
     for (int slot : plan->input_slots) plan->tensors[Index(slot)].set_buffer(nullptr);
-    for (int slot : plan->output_slots) ReleaseShared(plan, RootOf(*plan, slot));
+    GiveAway(plan);
   };
   try {
     for (size_t i = 0; i < inputs.size(); ++i) {

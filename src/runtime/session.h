@@ -56,6 +56,7 @@ class Session {
   void TryRun(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   ShapePlan* FindPlan(BlockState* state, const CompiledBlock& block, std::span<const PlanInput> inputs);
   void BindMemory(BlockState* state, ShapePlan* plan);
+  void BindSlot(const BlockState& state, ShapePlan* plan, size_t slot);
   void LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs);
   void CollectOutputs(ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   void RunCalls(ShapePlan* plan);

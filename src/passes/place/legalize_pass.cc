@@ -117,19 +117,24 @@ class LegalizePass : public ProgramPass {
   }
 
   // A channel operand as an elementwise op needs it: [c] -> [c, 1, 1] behind a convolution.
-  static Node* Operand(SSAGraph* graph, const Node* stmt, const EpilogueStep& step) {
+  Node* Operand(SSAGraph* graph, const Node* stmt, const EpilogueStep& step) const {
     Node* operand = stmt->AsStmt().input_list("operands").at(static_cast<size_t>(step.operand));
-    const DenseTensor* weight = graph->TryWeight(operand);
-    if (step.kind == EpilogueStep::Kind::kAdd || EpilogueChannelAxis(stmt->AsStmt().op_type()) != 1 ||
-        weight == nullptr)
-      return operand;
-    TensorMeta meta = weight->meta();
-    meta.shape = Shape{weight->numel(), 1, 1};
-    return graph->NewWeight(operand->AsArg().name, DenseTensor(meta, weight->buffer(), weight->offset()));
+    if (step.kind == EpilogueStep::Kind::kAdd || EpilogueChannelAxis(stmt->AsStmt().op_type()) != 1) return operand;
+    if (const DenseTensor* weight = graph->TryWeight(operand)) {
+      TensorMeta meta = weight->meta();
+      meta.shape = Shape{weight->numel(), 1, 1};
+      return graph->NewWeight(operand->AsArg().name, DenseTensor(meta, weight->buffer(), weight->offset()));
+    }
+    Node* shaped = graph->NewArg(operand->AsArg().name + ".channels");
+    Pick(graph,
+         graph->NewStmt("reshape", {{"x", {operand}}}, {{"out", {shaped}}}, {{"shape", IntArray({-1, 1, 1})}}, stmt));
+    return shaped;
   }
 
   static void RebindOutput(SSAGraph* graph, Node* stmt, Node* result, Epilogue epilogue, const EpilogueStep& removed) {
-    if (removed.operand >= 0) {
+    const bool needed = std::any_of(epilogue.steps.begin(), epilogue.steps.end(),
+                                    [&](const EpilogueStep& step) { return step.operand == removed.operand; });
+    if (removed.operand >= 0 && !needed) {
       NodeList operands = stmt->AsStmt().input_list("operands");
       operands.erase(operands.begin() + removed.operand);
       for (EpilogueStep& step : epilogue.steps) step.operand -= step.operand > removed.operand ? 1 : 0;
