@@ -1,8 +1,11 @@
 #include "kernels/onednn/plan.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <iterator>
+#include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "kernels/onednn/engine.h"
@@ -14,18 +17,78 @@ namespace {
 
 using dnnl::memory;
 
+// One run's arguments. Making them allocates, telling them where the data lie does not.
+struct Arguments {
+  explicit Arguments(const Recipe& recipe)
+      : source(recipe.source, Engine(), nullptr),
+        weights_given(recipe.weights_given, Engine(), nullptr),
+        weights(recipe.weights_wanted, Engine(), nullptr),
+        destination(recipe.destination, Engine(), nullptr),
+        scratchpad(recipe.scratchpad, Engine(), nullptr) {
+    list = {{DNNL_ARG_SRC, source.get()},
+            {DNNL_ARG_WEIGHTS, weights.get()},
+            {DNNL_ARG_DST, destination.get()},
+            {DNNL_ARG_SCRATCHPAD, scratchpad.get()}};
+    for (const Operand& operand : recipe.operands) {
+      operands.emplace_back(operand.desc, Engine(), nullptr);
+      list.push_back({operand.argument, operands.back().get()});
+    }
+  }
+
+  memory source;
+  memory weights_given;
+  memory weights;
+  memory destination;
+  memory scratchpad;
+  std::vector<memory> operands;  // as in the recipe
+  std::vector<dnnl_exec_arg_t> list;
+};
+
+// Arguments that no run uses; as many as there were runs at a time. Thread-safe.
+class IdleArguments {
+ public:
+  std::unique_ptr<Arguments> Take(const Recipe& recipe) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Arguments> arguments = std::move(idle_.back());
+        idle_.pop_back();
+        return arguments;
+      }
+    }
+    return std::make_unique<Arguments>(recipe);
+  }
+  void GiveBack(std::unique_ptr<Arguments> arguments) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(arguments));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Arguments>> idle_;
+};
+
 struct Plan : KernelPlan {
   Recipe recipe;
   bool reorders = false;  // the weights, at every run: they are neither packed nor as wanted
   dnnl::reorder reorder;
   size_t weights_offset = 0;  // of the reordered weights in the scratch memory
+  mutable IdleArguments idle;
 };
+
+// What the wrapper's execute() does without its map of the arguments.
+void Execute(const dnnl::primitive& primitive, const dnnl_exec_arg_t* list, size_t count) {
+  dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), Stream().get(), static_cast<int>(count), list),
+                          "could not execute a primitive");
+}
 
 bool HasZero(const MetaTensor& meta) {
   return std::any_of(meta.dims.begin(), meta.dims.end(), [](const Dim& dim) { return dim == Dim(0); });
 }
 
 memory View(const memory::desc& desc, const void* data) { return memory(desc, Engine(), const_cast<void*>(data)); }
+// A memory's handle is not const, whatever the primitive does with it.
+void* Mutable(const DenseTensor* tensor) { return const_cast<void*>(tensor->raw_data()); }
 
 dnnl::reorder MakeReorder(const memory::desc& from, const memory::desc& to) {
   dnnl::primitive_attr attributes;
@@ -94,27 +157,26 @@ void Run(KernelContext* context) {
   auto* scratch = static_cast<std::byte*>(plan.scratch_bytes > 0 ? device.Scratch(plan.scratch_bytes) : nullptr);
   const ThreadScope threads(device.threads(), device.pool());
   Translate("running a primitive", [&] {
-    memory weights;
+    std::unique_ptr<Arguments> args = plan.idle.Take(recipe);
     if (context->packed_count() > 0) {
-      weights = View(recipe.weights_wanted, context->Packed(0).buffer->data());
+      args->weights.set_data_handle(context->Packed(0).buffer->data());
     } else if (plan.reorders) {
-      memory given = View(recipe.weights_given, context->Input(1)->raw_data());
-      weights = View(recipe.weights_wanted, scratch + plan.weights_offset);
-      plan.reorder.execute(Stream(), given, weights);
+      args->weights_given.set_data_handle(Mutable(context->Input(1)));
+      args->weights.set_data_handle(scratch + plan.weights_offset);
+      const dnnl_exec_arg_t list[] = {{DNNL_ARG_FROM, args->weights_given.get()}, {DNNL_ARG_TO, args->weights.get()}};
+      Execute(plan.reorder, list, std::size(list));
     } else {
-      weights = View(recipe.weights_wanted, context->Input(1)->raw_data());
+      args->weights.set_data_handle(Mutable(context->Input(1)));
     }
-    std::unordered_map<int, memory> args = {
-        {DNNL_ARG_SRC, View(recipe.source, context->Input(0)->raw_data())},
-        {DNNL_ARG_WEIGHTS, weights},
-        {DNNL_ARG_DST, View(recipe.destination, context->Output(0)->mutable_raw_data())},
-        {DNNL_ARG_SCRATCHPAD, View(recipe.scratchpad, scratch)},
-    };
-    for (const Operand& operand : recipe.operands) {
-      args.emplace(operand.argument, View(operand.desc, context->InputAt(2)[operand.index]->raw_data()));
+    args->source.set_data_handle(Mutable(context->Input(0)));
+    args->destination.set_data_handle(context->Output(0)->mutable_raw_data());
+    args->scratchpad.set_data_handle(scratch);
+    for (size_t i = 0; i < recipe.operands.size(); ++i) {
+      args->operands[i].set_data_handle(Mutable(context->InputAt(2)[recipe.operands[i].index]));
     }
-    recipe.primitive.execute(Stream(), args);
+    Execute(recipe.primitive, args->list.data(), args->list.size());
     Stream().wait();
+    plan.idle.GiveBack(std::move(args));
   });
 }
 
