@@ -87,7 +87,7 @@ void PrintOps(std::vector<OpTime> ops) {
 }
 
 Json Bench(const BenchOptions& options, const std::string& path) {
-  ModelOptions model = options;
+  ModelOptions model = static_cast<const ModelOptions&>(options);
   model.model = path;
   const auto load_start = Clock::now();
   const auto predictor = CreatePaddlePredictor(model.Config());

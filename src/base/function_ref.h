@@ -18,8 +18,9 @@ class FunctionRef<Result(Args...)> {
  public:
   template <class Callable>
   requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> &&
+           // NOLINTNEXTLINE(google-explicit-constructor): call sites pass a lambda
            std::is_invocable_r_v<Result, Callable&, Args...>) FunctionRef(Callable&& callable)
-  noexcept {  // implicit: call sites pass a lambda
+  noexcept {
     using Bare = std::remove_reference_t<Callable>;
     if constexpr (std::is_function_v<Bare>) {
       target_.function = reinterpret_cast<void (*)()>(&callable);

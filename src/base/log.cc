@@ -9,6 +9,7 @@
 namespace wherry {
 namespace {
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a process has one log
 constinit std::atomic<LogSink*> current_sink{nullptr};
 
 void WriteToStandardError(LogLevel level, std::string_view message) {

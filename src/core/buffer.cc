@@ -9,6 +9,7 @@
 
 #include "base/aligned_buffer.h"
 #include "base/check.h"
+#include "base/never_destroyed.h"
 
 namespace wherry {
 namespace {
@@ -53,8 +54,8 @@ std::shared_ptr<Buffer> Buffer::OfStrings(size_t count) {
 }
 
 Allocator& HostAllocator() {
-  static Allocator& allocator = *new HostAllocatorImpl;  // never destroyed: buffers may outlive everything static
-  return allocator;
+  static NeverDestroyed<HostAllocatorImpl> allocator;
+  return *allocator;
 }
 
 }  // namespace wherry

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/never_destroyed.h"
 #include "base/strings.h"
 #include "op/pending.h"
 
@@ -30,7 +31,7 @@ const ImportRule* FindBuiltin(const RuleKey& key, int since, int until) {
 class RegisteredRules {
  public:
   static RegisteredRules& Global() {
-    static auto* const rules = new RegisteredRules;  // never destroyed: threads may outlive main
+    static NeverDestroyed<RegisteredRules> rules;
     return *rules;
   }
 

@@ -43,7 +43,7 @@ ImporterRegistry::ImporterRegistry() : impl_(new Impl) {
 }
 
 ImporterRegistry& ImporterRegistry::Global() {
-  static ImporterRegistry registry;
+  static ImporterRegistry registry;  // its Impl is never destroyed: threads may outlive main
   return registry;
 }
 

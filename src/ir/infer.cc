@@ -88,17 +88,17 @@ void InferOrdinary(SSAGraph* graph, Node* node) {
 
 }  // namespace
 
-void InferStmt(SSAGraph* graph, Node* node) {
-  const Node::Stmt& stmt = node->AsStmt();
+void InferStmt(SSAGraph* graph, Node* stmt) {
+  const OpSchema& schema = stmt->AsStmt().schema();
   try {
-    if (stmt.schema().Has(kTraitControlFlow)) {
-      InferControlFlow(graph, node);
+    if (schema.Has(kTraitControlFlow)) {
+      InferControlFlow(graph, stmt);
     } else {
-      InferOrdinary(graph, node);
+      InferOrdinary(graph, stmt);
     }
   } catch (Error& error) {
-    error.AddContext(
-        StrCat("inferring op ", stmt.schema().name, stmt.label().empty() ? "" : " '" + stmt.label() + "'"));
+    const std::string& label = stmt->AsStmt().label();
+    error.AddContext(StrCat("inferring op ", schema.name, label.empty() ? "" : " '" + label + "'"));
     throw;
   }
 }

@@ -21,9 +21,9 @@ Node::Stmt& Node::AsStmt() {
 const Node::Stmt& Node::AsStmt() const { return const_cast<Node*>(this)->AsStmt(); }
 
 const NodeList& Node::Stmt::input_list(const std::string& param) const {
-  static const NodeList kNone;
+  static const NodeList none;
   const auto it = inputs_.find(param);
-  return it == inputs_.end() ? kNone : it->second;
+  return it == inputs_.end() ? none : it->second;
 }
 
 Node* Node::Stmt::input(const std::string& param) const {

@@ -181,8 +181,8 @@ void SSAGraph::Unlink(Node* stmt) {
   stmt->outlinks_.clear();
 }
 
-Node* SSAGraph::NewStmt(const std::string& type, Binding inputs, Binding outputs, AttributeMap attrs, const Node* near,
-                        std::vector<std::unique_ptr<SSAGraph>> blocks) {
+Node* SSAGraph::NewStmt(const std::string& type, const Binding& inputs, const Binding& outputs,
+                        const AttributeMap& attrs, const Node* near, std::vector<std::unique_ptr<SSAGraph>> blocks) {
   const OpSchema& schema = SchemaRegistry::Global().Get(type);
   const auto names = [](const NodeList& nodes) {
     std::vector<std::string> result;
@@ -192,10 +192,8 @@ Node* SSAGraph::NewStmt(const std::string& type, Binding inputs, Binding outputs
   OpDesc desc(schema.name);
   for (const auto& [param, nodes] : inputs) desc.SetInput(param, names(nodes));
   for (const auto& [param, nodes] : outputs) desc.SetOutput(param, names(nodes));
-  for (auto& [name, value] : attrs) desc.SetAttribute(name, std::move(value));
-  // The schema counts blocks; which they are is in `blocks`.
-  desc.SetBlocks(std::vector<int>(blocks.size(), 0));
-  desc.SetBlocks(std::vector<int>(blocks.size(), -1));  // their number is all that matters here
+  for (const auto& [name, value] : attrs) desc.SetAttribute(name, value);
+  desc.SetBlocks(std::vector<int>(blocks.size(), -1));  // the schema counts them; which they are is in `blocks`
   ValidateOpDesc(schema, &desc);
   for (const auto& [param, nodes] : outputs) {
     for (const Node* node : nodes) {
@@ -207,11 +205,11 @@ Node* SSAGraph::NewStmt(const std::string& type, Binding inputs, Binding outputs
   stmt->order_ = near != nullptr ? near->order_ : next_order_++;
   stmt->stmt_.schema_ = &schema;
   stmt->stmt_.attrs_ = desc.attrs();
-  for (auto& [param, nodes] : inputs) {
-    if (!nodes.empty()) stmt->stmt_.inputs_[param] = std::move(nodes);
+  for (const auto& [param, nodes] : inputs) {
+    if (!nodes.empty()) stmt->stmt_.inputs_[param] = nodes;
   }
-  for (auto& [param, nodes] : outputs) {
-    if (!nodes.empty()) stmt->stmt_.outputs_[param] = std::move(nodes);
+  for (const auto& [param, nodes] : outputs) {
+    if (!nodes.empty()) stmt->stmt_.outputs_[param] = nodes;
   }
   for (const auto& block : blocks) block->is_child_ = true;
   stmt->stmt_.blocks_ = std::move(blocks);
@@ -241,12 +239,12 @@ Node* SSAGraph::NewStmt(const OpDesc& desc, const Node* near) {
       outputs[param].push_back(arg);
     }
   }
-  Node* stmt = NewStmt(desc.Type(), std::move(inputs), std::move(outputs), desc.attrs(), near);
+  Node* stmt = NewStmt(desc.Type(), inputs, outputs, desc.attrs(), near);
   stmt->stmt_.label_ = desc.label();
   return stmt;
 }
 
-void SSAGraph::SetAttr(Node* stmt, const std::string& name, Attribute value) {
+void SSAGraph::SetAttr(Node* stmt, const std::string& name, const Attribute& value) {
   const OpSchema& schema = stmt->AsStmt().schema();
   const int index = schema.FindArg(name);
   WHERRY_CHECK(index >= 0 && !schema.args[static_cast<size_t>(index)].is_tensor(), schema.name, " has no attribute ",

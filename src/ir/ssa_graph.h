@@ -79,13 +79,13 @@ class SSAGraph {
   void SetOutputs(NodeList outputs, std::vector<std::string> names = {});
   // A statement by nodes. Validates against the schema and fills defaults; `near` gives it that statement's place in
   // the order.
-  Node* NewStmt(const std::string& type, Binding inputs, Binding outputs, AttributeMap attrs = {},
+  Node* NewStmt(const std::string& type, const Binding& inputs, const Binding& outputs, const AttributeMap& attrs = {},
                 const Node* near = nullptr, std::vector<std::unique_ptr<SSAGraph>> blocks = {});
   // A statement by names: inputs must exist, outputs that do not exist are made. This is what FuseBase::InsertNewNode
   // uses.
   Node* NewStmt(const OpDesc& desc, const Node* near = nullptr);
   void SetLabel(Node* stmt, std::string label) { stmt->stmt_.label_ = std::move(label); }
-  void SetAttr(Node* stmt, const std::string& name, Attribute value);  // validated against the schema
+  void SetAttr(Node* stmt, const std::string& name, const Attribute& value);  // validated against the schema
   void SetInput(Node* stmt, const std::string& param, NodeList args);
   // Arguments without a producer become the statement's results instead of those it had, which stay if they have
   // another producer.

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/never_destroyed.h"
+
 namespace wherry {
 
 const std::vector<Attribute>& DefaultAttributes(const OpSchema& schema) {
@@ -12,7 +14,7 @@ const std::vector<Attribute>& DefaultAttributes(const OpSchema& schema) {
     std::shared_mutex mutex;
     std::unordered_map<const OpSchema*, std::vector<Attribute>> entries;  // schemas are never unloaded
   };
-  static Cache* const cache = new Cache;  // never destroyed: threads may outlive main
+  static NeverDestroyed<Cache> cache;
   {
     const std::shared_lock lock(cache->mutex);
     const auto found = cache->entries.find(&schema);

@@ -108,9 +108,9 @@ KernelFactory::KernelFactory() : impl_(new Impl) {
 
 KernelFactory& KernelFactory::Instance() {
   LoadDefaultPlugins();
-  static KernelFactory* const factory = new KernelFactory;  // never destroyed: threads may outlive main
-  factory->impl_->MergePending();
-  return *factory;
+  static KernelFactory factory;  // its Impl is never destroyed: threads may outlive main
+  factory.impl_->MergePending();
+  return factory;
 }
 
 bool KernelFactory::Has(std::string_view op) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/never_destroyed.h"
 #include "base/strings.h"
 #include "kernel/invoke.h"
 #include "kernel/kernel_registry.h"
@@ -21,7 +22,7 @@ struct Creators {
 };
 
 Creators& GlobalCreators() {
-  static Creators* const creators = new Creators;  // never destroyed: threads may outlive main
+  static NeverDestroyed<Creators> creators;
   return *creators;
 }
 
@@ -118,11 +119,11 @@ std::unique_ptr<OperatorBase> OpRegistry::CreateOp(const OpDesc& desc) {
   return op;
 }
 
-void OpRegistry::RegisterOp(const std::string& type, Creator creator) {
+void OpRegistry::RegisterOp(const std::string& type, const Creator& creator) {
   WHERRY_ENFORCE(creator != nullptr, kInvalidArgument, "op ", Quote(type), " is registered without a creator");
   Creators& creators = GlobalCreators();
   const std::scoped_lock lock(creators.mutex);
-  const bool inserted = creators.by_type.try_emplace(type, std::move(creator)).second;
+  const bool inserted = creators.by_type.try_emplace(type, creator).second;
   WHERRY_ENFORCE(inserted, kAlreadyExists, "op ", Quote(type), " has a creator already");
 }
 

@@ -70,7 +70,7 @@ class OpRegistry {
   static std::unique_ptr<OperatorBase> CreateOp(const OpDesc& desc);
   // A type with a C++ class of its own. Error(kAlreadyExists) when another creator has the name; a creator goes before
   // a schema.
-  static void RegisterOp(const std::string& type, Creator creator);
+  static void RegisterOp(const std::string& type, const Creator& creator);
 };
 
 }  // namespace wherry

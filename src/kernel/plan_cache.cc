@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/never_destroyed.h"
 
 namespace wherry {
 
@@ -120,7 +121,7 @@ size_t PlanCache::size() const {
 }
 
 PlanCache& PlanCache::Global() {
-  static PlanCache* const cache = new PlanCache;  // never destroyed: threads may outlive main
+  static NeverDestroyed<PlanCache> cache;
   return *cache;
 }
 

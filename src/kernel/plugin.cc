@@ -71,7 +71,8 @@ void LoadListedPlugins(std::string_view list) {
     try {
       Open(path);
     } catch (Error& error) {
-      throw error.AddContext("loading the plug-ins that WHERRY_PLUGINS names");
+      error.AddContext("loading the plug-ins that WHERRY_PLUGINS names");
+      throw;
     }
   }
 }
@@ -94,7 +95,8 @@ void LoadPlugin(const std::string& path) {
     }
     if (error) std::rethrow_exception(error);
   } catch (Error& error) {
-    throw error.AddContext("loading the plug-in " + Quote(path));
+    error.AddContext("loading the plug-in " + Quote(path));
+    throw;
   }
 }
 

@@ -57,9 +57,9 @@ ProviderRegistry::ProviderRegistry() : impl_(new Impl) {
 
 ProviderRegistry& ProviderRegistry::Global() {
   LoadDefaultPlugins();
-  static ProviderRegistry* const registry = new ProviderRegistry;  // never destroyed: threads may outlive main
-  registry->impl_->MergePending();
-  return *registry;
+  static ProviderRegistry registry;  // its Impl is never destroyed: threads may outlive main
+  registry.impl_->MergePending();
+  return registry;
 }
 
 const ProviderDescriptor* ProviderRegistry::Find(std::string_view name) const {

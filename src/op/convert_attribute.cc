@@ -135,7 +135,8 @@ Attribute ConvertAttribute(const Attribute& value, AttrType type, const std::str
   try {
     if (std::optional<Attribute> converted = Converted(value, type)) return std::move(*converted);
   } catch (Error& error) {  // a name that is no data type, layout or target
-    throw error.AddContext(StrCat("reading ", what));
+    error.AddContext(StrCat("reading ", what));
+    throw;
   }
   Throw(ErrorCode::kInvalidArgument, what, ": expected ", ToString(type), ", got ", ToString(TypeOf(value)), " ",
         Quote(ToString(value)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/never_destroyed.h"
 #include "base/strings.h"
 
 namespace wherry {
@@ -11,9 +12,9 @@ namespace {
 using Names = std::vector<std::string>;
 
 const Names& Find(const std::map<std::string, Names>& bindings, const std::string& param) {
-  static const Names& none = *new Names;
+  static const NeverDestroyed<Names> none;
   const auto found = bindings.find(param);
-  return found == bindings.end() ? none : found->second;
+  return found == bindings.end() ? *none : found->second;
 }
 
 void Set(std::map<std::string, Names>* bindings, const std::string& param, const Names& names) {

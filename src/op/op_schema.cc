@@ -55,8 +55,8 @@ void CheckDims(const char* output, const MetaTensor& meta) {
 
 }  // namespace
 
-int OpDescriptor::FindArg(std::string_view arg) const { return FindByName(args, arg); }
-int OpDescriptor::FindOutput(std::string_view output) const { return FindByName(outputs, output); }
+int OpDescriptor::FindArg(std::string_view param) const { return FindByName(args, param); }
+int OpDescriptor::FindOutput(std::string_view param) const { return FindByName(outputs, param); }
 
 std::vector<std::vector<MetaTensor>> InferMeta(const OpSchema& schema, const std::vector<BoundArg>& args,
                                                std::span<const size_t> output_counts) {
@@ -73,7 +73,8 @@ std::vector<std::vector<MetaTensor>> InferMeta(const OpSchema& schema, const std
     }
     return by_output;
   } catch (Error& error) {
-    throw error.AddContext(StrCat("inferring the shapes of op ", schema.name));
+    error.AddContext(StrCat("inferring the shapes of op ", schema.name));
+    throw;
   }
 }
 

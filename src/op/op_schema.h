@@ -81,8 +81,8 @@ struct OpDescriptor {
 
   bool Has(OpTrait trait) const { return (traits & trait) != 0; }
   // Index of an argument or output, -1 if there is none.
-  int FindArg(std::string_view name) const;
-  int FindOutput(std::string_view name) const;
+  int FindArg(std::string_view param) const;
+  int FindOutput(std::string_view param) const;
 };
 using OpSchema = OpDescriptor;
 

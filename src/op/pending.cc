@@ -8,6 +8,7 @@ namespace {
 
 // Newest first. Constant initialisation: constructors of other files push before any constructor here could have run.
 template <typename Descriptor>
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what registers itself has only this to go to
 constinit std::atomic<const PendingNode<Descriptor>*> pending_head{nullptr};
 
 }  // namespace

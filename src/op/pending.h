@@ -18,7 +18,7 @@ struct ImportRuleSet;
 template <typename Descriptor>
 class PendingNode {
  public:
-  explicit PendingNode(const Descriptor* descriptor) noexcept;
+  explicit PendingNode(const Descriptor* registered) noexcept;
 
   const Descriptor* descriptor;
   // Mutable: nodes are constants, but the list is turned round when it is taken.

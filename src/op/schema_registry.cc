@@ -43,7 +43,7 @@ SchemaRegistry::SchemaRegistry() : impl_(new Impl) {
 }
 
 SchemaRegistry& SchemaRegistry::Global() {
-  static SchemaRegistry& registry = *new SchemaRegistry;  // never destroyed: threads may outlive main
+  static SchemaRegistry registry;  // its Impl is never destroyed: threads may outlive main
   registry.impl_->MergePending();
   return registry;
 }

@@ -118,7 +118,8 @@ class Validator {
         }
       }
     } catch (Error& error) {
-      throw error.AddContext(StrCat("checking ", who_));
+      error.AddContext(StrCat("checking ", who_));
+      throw;
     }
   }
 

@@ -22,8 +22,8 @@ std::vector<KernelPickFactor::Criterion> KernelPickFactor::order() const {
 namespace mir {
 
 const PassContext& Pass::context() const {
-  static const PassContext kDefault;
-  return context_ != nullptr ? *context_ : kDefault;
+  static const PassContext none;
+  return context_ != nullptr ? *context_ : none;
 }
 
 }  // namespace mir

@@ -68,10 +68,9 @@ PassManager::PassManager() : impl_(new Impl) {
 }
 
 PassManager& PassManager::Global() {
-  // Never destroyed: passes may be created while the process ends.
-  static PassManager* const kManager = new PassManager();
-  kManager->impl_->MergePending();
-  return *kManager;
+  static PassManager manager;  // its Impl is never destroyed: passes may be created while the process ends
+  manager.impl_->MergePending();
+  return manager;
 }
 
 std::unique_ptr<mir::Pass> PassManager::Create(const std::string& name) const {

@@ -5,7 +5,7 @@
 namespace wherry {
 
 const std::vector<std::string>& DefaultPipeline() {
-  static const std::vector<std::string> kPipeline = {
+  static const std::vector<std::string> pipeline = {
       // canonicalize: say the same thing in one way only, so that the fusions have few patterns to know.
       "infer_shapes_pass",        // types first: everything below asks for them
       "fold_constants_pass",      // shape arithmetic becomes numbers
@@ -37,7 +37,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "memory_optimize_pass",  // arena offsets from lifetimes and sizes
       "argument_type_display_pass",
   };
-  return kPipeline;
+  return pipeline;
 }
 
 }  // namespace wherry

@@ -53,9 +53,9 @@ std::string ExplainStmt(const mir::SSAGraph& graph, const mir::Node* stmt, const
 }  // namespace
 
 std::string ShowModel(const CxxConfig& config, const std::string& format) {
-  static const std::vector<std::string> kFormats = {"text", "wir", "dot", "json"};
-  WHERRY_ENFORCE(std::find(kFormats.begin(), kFormats.end(), format) != kFormats.end(), kInvalidArgument,
-                 "there is no format ", Quote(format), "; formats are ", Join(kFormats, ", "));
+  static const std::vector<std::string> formats = {"text", "wir", "dot", "json"};
+  WHERRY_ENFORCE(std::find(formats.begin(), formats.end(), format) != formats.end(), kInvalidArgument,
+                 "there is no format ", Quote(format), "; formats are ", Join(formats, ", "));
   const Program program = LoadModel(config).program;
   if (format == "dot") return ToDot(program);
   if (format == "json") return ToJson(program);

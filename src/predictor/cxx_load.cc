@@ -47,7 +47,7 @@ void Dump(const std::string& dir, int number, const std::string& pass, const Pro
 Program ImportFromConfig(const CxxConfig& config) {
   if (config.model_buffer().data != nullptr) {
     FileBytes model = Borrow("model in memory", config.model_buffer());
-    if (IsWry(model.data)) return LoadWry(std::move(model));
+    if (IsWry(model.data)) return LoadWry(model);
     return ImportModel(std::move(model), Borrow("parameters in memory", config.params_buffer()));
   }
   if (config.reader() != nullptr) {

@@ -82,6 +82,7 @@ std::vector<double> AsDoubles(const DenseTensor& tensor) {
   for (int64_t i = 0; i < tensor.numel(); ++i) {
     switch (tensor.dtype()) {
       case DataType::kFloat: values.push_back(tensor.data<float>()[i]); break;
+      case DataType::kFP64: values.push_back(tensor.data<double>()[i]); break;
       case DataType::kInt64: values.push_back(static_cast<double>(tensor.data<int64_t>()[i])); break;
       case DataType::kInt32: values.push_back(tensor.data<int32_t>()[i]); break;
       case DataType::kBool: values.push_back(tensor.data<bool>()[i] ? 1 : 0); break;

@@ -47,7 +47,7 @@ enum AttributeKind {
   kTypes
 };
 
-std::string Domain(std::string domain) { return domain == "ai.onnx" ? "" : domain; }
+std::string Domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 void TakeOpset(View view, Opsets* opsets) {
   std::string domain;
@@ -62,7 +62,7 @@ void TakeOpset(View view, Opsets* opsets) {
     }
     return true;
   });
-  (*opsets)[Domain(std::move(domain))] = version;
+  (*opsets)[Domain(domain)] = version;
 }
 
 // A StringStringEntryProto; the last one of a key counts.

@@ -1,5 +1,7 @@
 #include "kernels/onednn/engine.h"
 
+#include "base/never_destroyed.h"
+
 // Declared here instead of including omp.h: the compiler's OpenMP need not be the one that oneDNN was built with, and
 // these names are looked up in what oneDNN itself has loaded. Weak: a oneDNN without OpenMP has none.
 extern "C" {
@@ -10,7 +12,7 @@ __attribute__((weak)) int omp_get_max_threads();
 namespace wherry::onednn {
 
 const dnnl::engine& Engine() {
-  static const dnnl::engine* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);  // threads may outlive main
+  static const NeverDestroyed<dnnl::engine> engine(dnnl::engine::kind::cpu, 0);
   return *engine;
 }
 

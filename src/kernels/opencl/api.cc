@@ -38,7 +38,8 @@ std::string Text(Get get) {
   if (get(0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
   std::string text(size, '\0');
   if (get(size, text.data(), nullptr) != CL_SUCCESS) return "";
-  return text.c_str();  // up to the terminator
+  text.resize(text.find('\0'));  // the terminator is counted
+  return text;
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ class OpenCLContext : public DeviceContext {
   static void SetArgument(cl_kernel kernel, cl_uint* next, const DenseTensor& tensor);
   template <typename T>
   static void SetArgument(cl_kernel kernel, cl_uint* next, const T& value) {
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a cl_mem is a pointer, and passed as one
     opencl::Check(clSetKernelArg(kernel, (*next)++, sizeof(T), &value), "clSetKernelArg");
   }
   void Enqueue(cl_kernel kernel, const char* function, std::span<const size_t> global,

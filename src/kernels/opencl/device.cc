@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/never_destroyed.h"
 
 namespace wherry::opencl {
 
@@ -86,16 +87,15 @@ Device* Device::Find(std::string* why) {
     Device* device = nullptr;
     std::string why;
   };
-  // Looked for once; never destroyed: contexts of other threads may outlive main.
-  static const Result* const result = [] {
-    auto* found = new Result;
+  static const NeverDestroyed<Result> result([] {  // looked for once; contexts use the device as long as they live
+    Result found;
     try {
-      if (cl_device_id id = Choose(&found->why)) found->device = new Device(id);
+      if (cl_device_id id = Choose(&found.why)) found.device = new Device(id);
     } catch (const Error& error) {
-      found->why = error.what();
+      found.why = error.what();
     }
     return found;
-  }();
+  }());
   if (result->device == nullptr && why != nullptr) *why = result->why;
   return result->device;
 }

@@ -70,6 +70,7 @@ std::string DefaultCacheFolder() {
 ProgramCache::ProgramCache(cl_context context, cl_device_id device, std::string folder)
     : context_(context), device_(device), folder_(std::move(folder)) {
   cl_platform_id platform = nullptr;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): a cl_platform_id is a pointer
   Check(clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, nullptr), "clGetDeviceInfo");
   device_key_ = PlatformText(platform, CL_PLATFORM_NAME) + "|" + PlatformText(platform, CL_PLATFORM_VERSION) + "|" +
                 DeviceText(device, CL_DEVICE_NAME) + "|" + DeviceText(device, CL_DEVICE_VERSION) + "|" +

@@ -26,7 +26,8 @@ To ConvertElement(From value) {
     using Limits = std::numeric_limits<To>;
     if (std::isnan(wide)) return 0;
     // Both bounds are powers of two (or 0), so exact in double: lowest, and highest + 1.
-    constexpr double kBeyond = 2.0 * static_cast<double>(Limits::max() / 2 + 1);
+    constexpr To kHalfBeyond = Limits::max() / 2 + 1;
+    constexpr double kBeyond = 2.0 * static_cast<double>(kHalfBeyond);
     if (wide >= kBeyond) return Limits::max();
     return wide <= static_cast<double>(Limits::min()) ? Limits::min() : static_cast<To>(wide);
   } else {

@@ -27,12 +27,14 @@ inline Strides RowMajorStrides(const Shape& shape) {
 inline Strides BroadcastStrides(const Shape& shape, const Shape& out) {
   const Strides own = RowMajorStrides(shape);
   Strides strides{};
+  WHERRY_CHECK(shape.rank() <= out.rank(), "shape ", shape.DebugString(), " has a higher rank than ",
+               out.DebugString());
   const int lead = out.rank() - shape.rank();
-  WHERRY_CHECK(lead >= 0, "shape ", shape.DebugString(), " has a higher rank than ", out.DebugString());
   for (int i = 0; i < shape.rank(); ++i) {
-    WHERRY_CHECK(shape[i] == out[lead + i] || shape[i] == 1, "shape ", shape.DebugString(), " does not broadcast to ",
+    const int axis = lead + i;
+    WHERRY_CHECK(shape[i] == out[axis] || shape[i] == 1, "shape ", shape.DebugString(), " does not broadcast to ",
                  out.DebugString());
-    strides[static_cast<size_t>(lead + i)] = shape[i] == 1 ? 0 : own[static_cast<size_t>(i)];
+    strides[static_cast<size_t>(axis)] = shape[i] == 1 ? 0 : own[static_cast<size_t>(i)];
   }
   return strides;
 }

@@ -51,7 +51,7 @@ class FoldConstantsPass : public ProgramPass {
         continue;
       }
       graph->SetInput(node, def.name, {});
-      graph->SetAttr(node, def.name, std::move(value));
+      graph->SetAttr(node, def.name, value);
       if (arg->AsArg().is_weight && arg->outlinks().empty() && !graph->IsOutput(arg)) graph->EraseArg(arg);
     }
   }

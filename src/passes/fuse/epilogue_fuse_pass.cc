@@ -122,10 +122,10 @@ class EpilogueFusePass : public ProgramPass {
       }
       epilogue.steps.push_back(step);
     }
-    return Replace(graph, base, next, std::move(inputs), std::move(epilogue));
+    return Replace(graph, base, next, inputs, std::move(epilogue));
   }
 
-  static Node* Replace(SSAGraph* graph, Node* base, Node* next, Binding inputs, Epilogue epilogue) {
+  static Node* Replace(SSAGraph* graph, Node* base, Node* next, const Binding& inputs, Epilogue epilogue) {
     AttributeMap attrs = base->AsStmt().attrs();
     attrs["epilogue"] = std::move(epilogue);
     const std::string op = base->AsStmt().op_type() == "matmul" ? "fused_matmul" : base->AsStmt().op_type();

@@ -31,14 +31,20 @@ double Imbalance(int64_t units, int threads) {
   return static_cast<double>(rounds * threads) / static_cast<double>(units);
 }
 
+// Vectors that the channels take, padded to whole panel steps.
+int64_t VectorsOf(int64_t channels) { return PaddedColumns(channels) / kPanelStep; }
+
+// Register tiles that so many rows take, six each.
+int64_t RegisterTilesOf(int64_t rows) { return (rows + 5) / 6; }
+
 double DirectSlots(const ConvShape& shape, int threads) {
   const ImplicitGemmPlan plan(shape, ImageForm::kNhwc, threads);
-  const double vectors = static_cast<double>(PaddedColumns(shape.weight.out_channels) / kPanelStep);
+  const double vectors = static_cast<double>(VectorsOf(shape.weight.out_channels));
   double slots = 0;
   for (const ImplicitGemmPlan::PixelClass& c : plan.classes) {
     const int64_t depth = c.runs.outer_count * c.runs.inner_count * c.runs.length;
     slots += static_cast<double>(c.pixels * depth) * vectors;
-    slots += static_cast<double>((c.pixels + 5) / 6 * plan.panels_per_group) * kTileSlots;
+    slots += static_cast<double>(RegisterTilesOf(c.pixels) * plan.panels_per_group) * kTileSlots;
   }
   const double weights = static_cast<double>(ImplicitGemmPackedSize(shape.weight)) * kWeightSlots;
   return std::max(slots, weights) * Imbalance(plan.pixel_chunks * plan.panel_chunks, threads);
@@ -48,11 +54,11 @@ double WinogradSlots(const ConvShape& shape, WinogradSize size, int threads) {
   const WinogradPlan plan(shape, size, threads);
   const double tiles = static_cast<double>(plan.tiles);
   const double points = static_cast<double>(plan.points());
-  const double in_vectors = static_cast<double>(PaddedColumns(shape.in_channels()) / kPanelStep);
-  const double out_vectors = static_cast<double>(PaddedColumns(shape.weight.out_channels) / kPanelStep);
+  const double in_vectors = static_cast<double>(VectorsOf(shape.in_channels()));
+  const double out_vectors = static_cast<double>(VectorsOf(shape.weight.out_channels));
   const double products =
       tiles * points * static_cast<double>(shape.in_channels()) * out_vectors +
-      static_cast<double>(plan.blocks * ((plan.block_tiles + 5) / 6) * plan.panels) * points * kTileSlots;
+      static_cast<double>(plan.blocks * RegisterTilesOf(plan.block_tiles) * plan.panels) * points * kTileSlots;
   const int64_t weight = WinogradPackedSize(shape.weight, size);
   // A block of few tiles is bound by reading the weight: 16.8 MB for F(2,3) and 37.7 MB for F(4,3) at 7x7x512, which is
   // why the former wins there though it multiplies 1.8 times as much.

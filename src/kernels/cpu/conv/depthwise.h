@@ -29,7 +29,7 @@ void PackDepthwise(const ConvWeightShape& shape, const float* weight, float* pac
 // What depends on the shape. Immutable, may be shared by threads.
 struct DepthwisePlan {
   // threads: how many the pool will have.
-  DepthwisePlan(const ConvShape& shape, int threads);
+  DepthwisePlan(const ConvShape& conv, int threads);
 
   ConvShape shape;
   int64_t row_chunks;      // of the output rows of all images

@@ -33,8 +33,8 @@ void PackImplicitGemm(const ConvWeightShape& shape, ImageForm form, const float*
 // What depends on the shape. Immutable, may be shared by threads.
 class ImplicitGemmPlan {
  public:
-  // With kPlanar, shape.in_pixel_stride means nothing. threads: how many the pool will have.
-  ImplicitGemmPlan(const ConvShape& shape, ImageForm form, int threads);
+  // With kPlanar, conv.in_pixel_stride means nothing. threads: how many the pool will have.
+  ImplicitGemmPlan(const ConvShape& conv, ImageForm image_form, int threads);
 
   // Output pixels that see the same taps: one rectangle of every image of the batch.
   struct PixelClass {

@@ -34,7 +34,7 @@ void PackWinograd(const ConvWeightShape& shape, WinogradSize size, const float* 
 // What depends on the shape. Immutable, may be shared by threads.
 struct WinogradPlan {
   // threads: how many the pool will have.
-  WinogradPlan(const ConvShape& shape, WinogradSize size, int threads);
+  WinogradPlan(const ConvShape& conv, WinogradSize tile_size, int threads);
 
   int64_t tile() const { return static_cast<int64_t>(size); }
   int64_t points() const { return (tile() + 2) * (tile() + 2); }

@@ -8,6 +8,7 @@ namespace wherry::cpu {
 namespace {
 
 // kBaseline, which no body is compiled for: no ScopedIsa on this thread.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a ScopedIsa acts where it cannot be passed
 constinit thread_local Isa forced_isa = Isa::kBaseline;
 
 }  // namespace

@@ -79,10 +79,11 @@ CompiledElementwise::CompiledElementwise(const ElementwiseProgram& program) {
     if (i + 1 == step_count_) {
       step.to = kOutput;
     } else {
-      const size_t buffer = static_cast<size_t>(std::find(taken.begin(), taken.end(), false) - taken.begin());
-      taken[buffer] = true;
-      buffers_ = std::max(buffers_, static_cast<int>(buffer) + 1);
-      step.to = static_cast<int8_t>(ElementwiseProgram::kMaxInputs + static_cast<int>(buffer));
+      const auto free = std::find(taken.begin(), taken.end(), false);
+      const int buffer = static_cast<int>(free - taken.begin());
+      *free = true;
+      buffers_ = std::max(buffers_, buffer + 1);
+      step.to = static_cast<int8_t>(ElementwiseProgram::kMaxInputs + buffer);
       place[static_cast<size_t>(inputs_ + i)] = step.to;
     }
     steps_[static_cast<size_t>(i)] = step;

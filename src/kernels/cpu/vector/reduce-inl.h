@@ -6,6 +6,8 @@
 #define WHERRY_KERNELS_CPU_VECTOR_REDUCE_INL_H_
 #endif
 
+#include <cmath>
+
 #include "kernels/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,20 +20,14 @@ HWY_INLINE FloatVec MinNan(FloatVec a, FloatVec b) { return hn::IfThenElse(hn::I
 struct SumOp {
   static constexpr float kIdentity = 0.0f;
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Add(a, b); }
-  template <typename T>
-  HWY_INLINE T Scalar(T a, T b) const {
-    return a + b;
-  }
+  HWY_INLINE double Scalar(double a, double b) const { return a + b; }
   HWY_INLINE float Lanes(FloatVec v) const { return hn::GetLane(hn::SumOfLanes(FloatTag(), v)); }
 };
 
 struct MaxOp {
   static constexpr float kIdentity = -__builtin_inff();
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return MaxNan(a, b); }
-  template <typename T>
-  HWY_INLINE T Scalar(T a, T b) const {
-    return a != a ? a : b != b ? b : a > b ? a : b;
-  }
+  HWY_INLINE double Scalar(double a, double b) const { return std::isnan(a) ? a : std::isnan(b) ? b : a > b ? a : b; }
   // The instructions for it may drop a NaN.
   HWY_INLINE float Lanes(FloatVec v) const {
     const FloatMask nan = hn::IsNaN(v);
@@ -42,10 +38,7 @@ struct MaxOp {
 struct MinOp {
   static constexpr float kIdentity = __builtin_inff();
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return MinNan(a, b); }
-  template <typename T>
-  HWY_INLINE T Scalar(T a, T b) const {
-    return a != a ? a : b != b ? b : a < b ? a : b;
-  }
+  HWY_INLINE double Scalar(double a, double b) const { return std::isnan(a) ? a : std::isnan(b) ? b : a < b ? a : b; }
   // The instructions for it may drop a NaN.
   HWY_INLINE float Lanes(FloatVec v) const {
     const FloatMask nan = hn::IsNaN(v);
@@ -56,10 +49,7 @@ struct MinOp {
 struct ProductOp {
   static constexpr float kIdentity = 1.0f;
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Mul(a, b); }
-  template <typename T>
-  HWY_INLINE T Scalar(T a, T b) const {
-    return a * b;
-  }
+  HWY_INLINE double Scalar(double a, double b) const { return a * b; }
   HWY_INLINE float Lanes(FloatVec v) const {
     HWY_ALIGN float lanes[kLanes];
     hn::Store(v, FloatTag(), lanes);
