@@ -187,8 +187,28 @@ void SetValue(const CpuContext& /*context*/, const DenseTensor& x, const DenseTe
   for (int64_t i = 0, count = part.numel(); i < count; ++i, at.Next()) to[base + at.offset(0)] = from[at.offset(1)];
 }
 
+template <typename T>
+void GatherTree(const CpuContext& /*context*/, const DenseTensor& ids, const DenseTensor& parents, DenseTensor* out) {
+  const int64_t moments = ids.shape()[0];
+  const int64_t batches = ids.shape()[1];
+  const int64_t beams = ids.shape()[2];
+  const T* id = ids.data<T>();
+  T* to = out->mutable_data<T>();
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    for (int64_t beam = 0; beam < beams; ++beam) {
+      int64_t from = beam;
+      for (int64_t moment = moments - 1; moment >= 0; --moment) {
+        const int64_t first = (moment * batches + batch) * beams;
+        to[first + beam] = id[first + from];
+        from = PositionAt(parents, first + from, beams);
+      }
+    }
+  }
+}
+
 }  // namespace
 
+REGISTER_KERNEL(gather_tree, ref, kHost, kNCHW, GatherTree, int32_t, int64_t);
 REGISTER_KERNEL(gather_nd, ref, kHost, kNCHW, GatherNd, WHERRY_REF_ALL);
 REGISTER_KERNEL(scatter_nd, ref, kHost, kNCHW, ScatterNd, WHERRY_REF_ALL);
 REGISTER_KERNEL(take_along_axis, ref, kHost, kNCHW, TakeAlongAxis, WHERRY_REF_ALL);

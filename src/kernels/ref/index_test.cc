@@ -34,6 +34,7 @@ put_along_axis | x = f32[3] 1 2 3 | index = i64[3] 0 2 0 | value = f32[3] 5 6 6 
   -> f32[3] 5.5 2 6
 put_along_axis | x = f32[2,2] 1 2 3 4 | index = i64[1,2] 1 0 | value = f32[1,2] nan 9 | reduce = "max" | ->
   f32[2,2] 1 9 nan 4
+gather_tree | ids = i64[3,1,2] 2 3 4 5 6 7 | parents = i64[3,1,2] 0 0 1 0 1 0 | -> i64[3,1,2] 2 3 5 4 6 7
 set_value | x = i64[2,4] 0 0 0 0 0 0 0 0 | value = i64[2] 1 2 | axes = [1] | starts = [-1] | ends = [-100] | steps = [-2] |
   -> i64[2,4] 0 2 0 1 0 2 0 1
 set_value | x = i64[3,2] 0 0 0 0 0 0 | value = i64[1,1,1] 5 | axes = [0] | starts = [1] | ends = [100] | steps = [1] |

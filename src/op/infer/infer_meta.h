@@ -176,6 +176,7 @@ MetaTensor ScatterNdInferMeta(const MetaTensor& x, const MetaTensor& index, cons
 MetaTensor TakeAlongAxisInferMeta(const MetaTensor& x, const MetaTensor& index, int axis);
 MetaTensor PutAlongAxisInferMeta(const MetaTensor& x, const MetaTensor& index, const MetaTensor& value, int axis,
                                  const std::string& reduce);
+MetaTensor GatherTreeInferMeta(const MetaTensor& ids, const MetaTensor& parents);
 MetaTensor SetValueInferMeta(const MetaTensor& x, const MetaTensor& value, const std::vector<int64_t>& axes,
                              const SymIntArray& starts, const SymIntArray& ends, const SymIntArray& steps);
 

@@ -131,6 +131,15 @@ MetaTensor PutAlongAxisInferMeta(const MetaTensor& x, const MetaTensor& index, c
   return Copied(x);
 }
 
+MetaTensor GatherTreeInferMeta(const MetaTensor& ids, const MetaTensor& parents) {
+  CheckSameType(ids, parents, "parents");
+  WHERRY_ENFORCE(!ids.rank_known || ids.rank() == 3, kInvalidArgument, "ids are ", ids.DebugString(),
+                 ", expected [time, batch, beam]");
+  WHERRY_ENFORCE(!ids.rank_known || !parents.rank_known || SameDims(ids.dims, parents.dims), kInvalidArgument,
+                 "ids are ", DimsText(ids.dims), ", parents ", DimsText(parents.dims), ": expected one shape");
+  return Copied(ids);
+}
+
 MetaTensor SetValueInferMeta(const MetaTensor& x, const MetaTensor& value, const std::vector<int64_t>& axes,
                              const SymIntArray& starts, const SymIntArray& ends, const SymIntArray& steps) {
   CheckSameType(x, value, "value");

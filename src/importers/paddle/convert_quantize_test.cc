@@ -1,0 +1,61 @@
+// Quantised numbers: how they are rounded, and where their scales lie.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "importers/paddle/model_test_util.h"
+
+namespace wherry::paddle {
+namespace {
+
+struct Declared {
+  std::string name;
+  std::vector<int64_t> dims;
+  int dtype = 5;
+};
+Program ImportOp(const std::vector<Declared>& inputs, const TestOp& op) {
+  TestModel model;
+  for (const Declared& input : inputs) model.AddInput(input.name, input.dims, input.dtype);
+  model.AddOp(op);
+  for (const auto& [parameter, names] : op.outputs) model.AddOutput(names[0]);
+  Program program = ImportBytes(model.Bytes());
+  InferProgram(&program);
+  return program;
+}
+std::string MetaOf(const Program& program, size_t output = 0) {
+  return program.main().values.at(program.main().outputs[output]).DebugString();
+}
+bool Has(const Program& program, const std::string& type) {
+  const auto& ops = program.main().ops;
+  return std::any_of(ops.begin(), ops.end(), [&](const OpDesc& op) { return op.Type() == type; });
+}
+
+TEST(PaddleQuantize, TheTypeOfRoundingDecides) {
+  const auto quantize = [](int round_type) {
+    return ImportOp({{"x", {2, 3}}}, {"fake_quantize_dequantize_abs_max",
+                                      {{"X", {"x"}}},
+                                      {{"Out", {"y"}}, {"OutScale", {"s"}}},
+                                      {{"bit_length", 4}, {"round_type", round_type}}});
+  };
+  EXPECT_EQ(FindOp(quantize(0), "clip").GetAttr<Scalar>("min").to<double>(), -8.0);
+  EXPECT_TRUE(Has(quantize(0), "round"));
+  EXPECT_FALSE(Has(quantize(1), "round"));
+  EXPECT_EQ(MetaOf(quantize(1), 0), "f32[2,3]");
+  EXPECT_EQ(MetaOf(quantize(1), 1), "f32[1]");
+}
+
+TEST(PaddleQuantize, ScalesOfChannels) {
+  const Program weights = ImportOp(
+      {{"x", {2, 3, 1, 1}, 21}, {"s", {3}}},
+      {"dequantize_linear", {{"X", {"x"}}, {"Scale", {"s"}}}, {{"Y", {"y"}}}, {{"bit_length", 8}, {"quant_axis", 1}}});
+  EXPECT_EQ(MetaOf(weights), "f32[2,3,1,1]");
+  EXPECT_EQ(FindOp(weights, "reshape").GetAttr<IntArray>("shape"), IntArray({1, -1, 1, 1}));
+  const Program found = ImportOp({{"x", {2, 3}}}, {"fake_channel_wise_quantize_abs_max",
+                                                   {{"X", {"x"}}},
+                                                   {{"Out", {"y"}}, {"OutScale", {"s"}}},
+                                                   {{"bit_length", 8}, {"quant_axis", 1}}});
+  EXPECT_EQ(MetaOf(found, 1), "f32[3]");
+}
+
+}  // namespace
+}  // namespace wherry::paddle
