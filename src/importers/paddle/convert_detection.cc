@@ -1,4 +1,6 @@
 // Boxes: coded and decoded, and the best of them.
+#include <cmath>
+
 #include "base/strings.h"
 #include "importer/constant_tensor.h"
 #include "importers/paddle/converter.h"
@@ -170,8 +172,51 @@ void PriorBox(OpContext& c) {
   c.Result({"Variances", 1}, results[1]);
 }
 
+// Boxes of each size and ratio around each place of a map, and their variances: [h, w, boxes, 4].
+void AnchorGenerator(OpContext& c) {
+  const std::string x = c.Input({"Input", 0});
+  const auto sizes = c.Attr<std::vector<double>>("anchor_sizes");
+  const auto ratios = c.Attr<std::vector<double>>("aspect_ratios");
+  const auto variances = c.Attr<std::vector<double>>("variances");
+  const auto stride = c.Attr<std::vector<double>>("stride");
+  const double offset = c.Attr<double>("offset", 0.5);
+  if (stride.size() != 2 || variances.size() != 4) {
+    c.Corrupt("it has ", stride.size(), " strides and ", variances.size(), " variances, expected 2 and 4");
+  }
+  const DataType dtype = c.TypeOf(x);
+  std::vector<Scalar> corners;
+  for (const double ratio : ratios) {
+    for (const double size : sizes) {
+      const double base = std::round(std::sqrt(stride[0] * stride[1] / ratio));
+      const double half_width = 0.5 * (size / stride[0] * base - 1.0);
+      const double half_height = 0.5 * (size / stride[1] * std::round(base * ratio) - 1.0);
+      for (const double corner : {-half_width, -half_height, half_width, half_height}) corners.emplace_back(corner);
+    }
+  }
+  const auto count = static_cast<int64_t>(corners.size() / 4);
+  const std::string around = c.Constant(TensorOfScalars({count, 4}, corners, dtype));
+  const auto centers = [&](int64_t axis, double step) {
+    const std::string places = c.Cast(c.CountTo(c.Dimension(x, axis)), dtype);
+    return c.Scaled(places, step, offset * (step - 1.0));
+  };
+  // Of all places: the shape [h, w], as a sum of zeros has it.
+  const std::string down = c.Unsqueezed(centers(2, stride[1]), {1});
+  const std::string across = c.Unsqueezed(centers(3, stride[0]), {0});
+  const std::string map = c.Joined({c.Dimension(x, 2), c.Dimension(x, 3)});
+  const std::string column = c.Expanded(across, map);
+  const std::string row = c.Expanded(down, map);
+  const std::string center = c.Emit("stack", {{"x", {column, row, column, row}}}, {{"axis", int64_t{-1}}});
+  c.Result({"Anchors", 0}, c.Binary("add", c.Unsqueezed(center, {2}), around));
+  const std::string variance =
+      c.Constant(TensorOfScalars({4}, std::vector<Scalar>(variances.begin(), variances.end()), dtype));
+  const std::string shape = c.Joined({map, c.ConvertContext::ConstantInts(std::vector<int64_t>{count, 4})});
+  c.Result({"Variances", 1}, c.Expanded(variance, shape));
+}
+
 }  // namespace
 
+REGISTER_CONVERTER(paddle, anchor_generator, &Convert<AnchorGenerator>);
+REGISTER_CONVERTER(pir, anchor_generator, &Convert<AnchorGenerator>);
 REGISTER_CONVERTER(paddle, box_coder, &Convert<BoxCoder>);
 REGISTER_CONVERTER(pir, box_coder, &Convert<BoxCoder>);
 REGISTER_CONVERTER(paddle, multiclass_nms, &Convert<MulticlassNms>);

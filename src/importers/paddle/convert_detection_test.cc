@@ -51,5 +51,17 @@ TEST(PaddleDetection, PriorBoxesFollowFromShapes) {
   EXPECT_EQ(MetaOf(ImportOp({{"x", {1, 2, 3, 5}}, {"i", {1, 3, 30, 50}}}, prior)), "f32[3,5,8,4]");
 }
 
+TEST(PaddleDetection, AnchorsFollowTheMap) {
+  const TestOp anchors{"anchor_generator",
+                       {{"Input", {"x"}}},
+                       {{"Anchors", {"y"}}},
+                       {{"anchor_sizes", std::vector<float>{16, 32}},
+                        {"aspect_ratios", std::vector<float>{0.5F, 1, 2}},
+                        {"variances", std::vector<float>{0.1F, 0.1F, 0.2F, 0.2F}},
+                        {"stride", std::vector<float>{8, 8}},
+                        {"offset", 0.5F}}};
+  EXPECT_EQ(MetaOf(ImportOp({{"x", {1, 2, 3, 5}}}, anchors)), "f32[3,5,6,4]");
+}
+
 }  // namespace
 }  // namespace wherry::paddle

@@ -56,6 +56,37 @@ void LogicalAnd(OpContext& c) { ConvertBinary(c, "logical_and"); }
 void LogicalOr(OpContext& c) { ConvertBinary(c, "logical_or"); }
 void LogicalXor(OpContext& c) { ConvertBinary(c, "logical_xor"); }
 
+// A function of one tensor, as fused operators name it.
+std::string Function(OpContext& c, const std::string& name, const std::string& x) {
+  if (name == "scale") return c.Scaled(x, c.Attr<double>("scale", 0.0));
+  for (const char* known : {"relu", "sigmoid", "tanh", "gelu"}) {
+    if (name == known) return c.Unary(name, x);
+  }
+  c.Unsupported("the function ", name);
+}
+
+// f(g(x, y)) for the functions "f", "g"; f(x, g(y)) where the first one has two operands.
+void FusedActivation(OpContext& c) {
+  const auto functions = c.Attr<std::vector<std::string>>("functor_list");
+  if (functions.size() != 2) c.Corrupt("attribute functor_list has ", functions.size(), " entries, expected 2");
+  const bool binary_first = functions[0].rfind("elementwise_", 0) == 0;
+  const std::string& binary = functions[binary_first ? 0 : 1];
+  const std::string& unary = functions[binary_first ? 1 : 0];
+  const char* type = binary == "elementwise_add" ? "add" : binary == "elementwise_mul" ? "multiply" : nullptr;
+  if (type == nullptr) c.Unsupported("the function ", binary);
+  if (c.Attr<int64_t>("axis", -1) != -1) c.Unsupported("attribute axis is ", c.Attr<int64_t>("axis"));
+  const std::string x = c.Input({"X", 0});
+  const std::string y = c.Input({"Y", 1});
+  if (binary_first) {
+    const std::string between = Function(c, unary, y);
+    c.Result({"IntermediateOut", 1}, between);
+    return c.EmitResult(type, {{"x", {x}}, {"y", {between}}});
+  }
+  const std::string between = c.Binary(type, x, y);
+  c.Result({"IntermediateOut", 1}, between);
+  c.Result({"Out", 0}, Function(c, unary, between));
+}
+
 // add_n: the sum of any number of tensors.
 void AddN(OpContext& c) {
   const std::vector<std::string> terms = c.InputList({"X", 0});
@@ -101,6 +132,8 @@ REGISTER_CONVERTER(paddle, greater_equal, &Convert<GreaterEqual>);
 REGISTER_CONVERTER(paddle, logical_and, &Convert<LogicalAnd>);
 REGISTER_CONVERTER(paddle, logical_or, &Convert<LogicalOr>);
 REGISTER_CONVERTER(paddle, logical_xor, &Convert<LogicalXor>);
+REGISTER_CONVERTER(paddle, fused_elemwise_activation, &Convert<FusedActivation>);
+REGISTER_CONVERTER(pir, fused_elemwise_activation, &Convert<FusedActivation>);
 REGISTER_CONVERTER(paddle, sum, &Convert<AddN>);
 REGISTER_CONVERTER(pir, add_n, &Convert<AddN>);
 REGISTER_CONVERTER(paddle, pow, &Convert<Pow>);

@@ -61,6 +61,20 @@ TEST(PaddleLinalg, DiagonalsAndFactors) {
   EXPECT_EQ(MetaOf(ImportOp({}, triangle)), "i64[2,5] = [0, 1, 1, 2, 2, 0, 0, 1, 0, 1]");
 }
 
+TEST(PaddleLinalg, FusedFunctions) {
+  const TestOp fused{"fused_elemwise_activation",
+                     {{"X", {"x"}}, {"Y", {"y"}}},
+                     {{"Out", {"o"}}},
+                     {{"functor_list", std::vector<std::string>{"relu", "elementwise_mul"}}}};
+  const Program program = ImportOp({{"x", {2, 3}}, {"y", {3}}}, fused);
+  EXPECT_EQ(FindOp(program, "relu").Input("x"), FindOp(program, "multiply").Output("out"));
+  EXPECT_EQ(
+      MetaOf(ImportOp(
+          {{"x", {2, 3}}},
+          {"frobenius_norm", {{"X", {"x"}}}, {{"Out", {"o"}}}, {{"dim", std::vector<int>{1}}, {"keep_dim", true}}})),
+      "f32[2,1]");
+}
+
 TEST(PaddleSignal, TransformsHaveTheirNormalization) {
   const auto r2c = [](const std::string& normalization, bool forward) {
     return TestOp{

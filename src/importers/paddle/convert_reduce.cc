@@ -94,6 +94,10 @@ void Norm(OpContext& c) {
   ReduceResult(c, c.Binary("elementwise_pow", sum, c.Like(x, 1.0 / order)));
 }
 
+void FrobeniusNorm(OpContext& c) {
+  ReduceResult(c, c.Unary("sqrt", Reduced(c, "sum", c.Unary("square", c.Input({"X", 0})), AxesOf(c))));
+}
+
 void ArgExtreme(OpContext& c, const char* type) {
   OpAttrs attrs = {{"axis", c.KnownInt({nullptr, 1}, "axis", -1)},
                    {"keepdims", c.Attr<bool>("keepdims", false)},
@@ -130,6 +134,8 @@ REGISTER_CONVERTER(paddle, logsumexp, &Convert<LogSumExp>);
 REGISTER_CONVERTER(pir, logsumexp, &Convert<LogSumExp>);
 REGISTER_CONVERTER(paddle, p_norm, &Convert<Norm>);
 REGISTER_CONVERTER(pir, p_norm, &Convert<Norm>);
+REGISTER_CONVERTER(paddle, frobenius_norm, &Convert<FrobeniusNorm>);
+REGISTER_CONVERTER(pir, frobenius_norm, &Convert<FrobeniusNorm>);
 REGISTER_CONVERTER(pir, argmax, &Convert<ArgMax>);
 REGISTER_CONVERTER(pir, argmin, &Convert<ArgMin>);
 
