@@ -65,8 +65,8 @@ void QuantizeLinear(OnnxContext& c) {
   if (const auto number = c.Attr<int64_t>("output_dtype", 0); number != 0) dtype = DataTypeOf(number);
   const std::string ratio = c.Binary("divide", c.Cast(x, DataType::kFloat), scale);
   if (dtype == DataType::kFP8E4M3FN || dtype == DataType::kFP8E5M2) {
-    if (!c.Attr<bool>("saturate", true)) c.Unsupported("attribute saturate is 0");
-    return c.Bind(0, c.Cast(ratio, dtype));  // the zero point is 0
+    // The zero point is 0.
+    return c.EmitResult("cast", {{"x", {ratio}}}, {{"dtype", dtype}, {"saturate", c.Attr<bool>("saturate", true)}});
   }
   if (LimitsOf(dtype).second == 0.0) c.Unsupported("the result is of type ", ToString(dtype));
   c.Bind(0, Saturated(c, ratio, c.HasInput(2) ? Spread(c, c.Input(2), x) : "", dtype));

@@ -58,7 +58,7 @@ bool WithElementType(DataType dtype, Convert convert) {
 
 // From elements in memory to `out` of any type.
 template <typename From>
-void CastElements(const From* from, int64_t count, DenseTensor* out) {
+void CastElements(const From* from, int64_t count, bool saturate, DenseTensor* out) {
   const bool plain = WithElementType(out->dtype(), [from, count, out](auto element) {
     using To = decltype(element);
     To* to = out->mutable_data<To>();
@@ -68,18 +68,18 @@ void CastElements(const From* from, int64_t count, DenseTensor* out) {
   WHERRY_ENFORCE(IsStorageOnly(out->dtype()), kUnsupported, "cast to ", ToString(out->dtype()), " is not implemented");
   std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(Load(from[i]));
-  EncodeStorage(out->dtype(), values, out->mutable_raw_data());
+  EncodeStorage(out->dtype(), values, saturate, out->mutable_raw_data());
 }
 
 template <typename T>
-void Cast(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
-  CastElements(x.data<T>(), x.numel(), out);
+void Cast(const CpuContext& /*context*/, const DenseTensor& x, bool saturate, DenseTensor* out) {
+  CastElements(x.data<T>(), x.numel(), saturate, out);
 }
 
 // The storage-only types have no C++ type to be registered with.
-void CastFromStorage(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
+void CastFromStorage(const CpuContext& /*context*/, const DenseTensor& x, bool saturate, DenseTensor* out) {
   const std::vector<float> values = DecodeStorage(x.dtype(), x.raw_data(), x.numel());
-  CastElements(values.data(), x.numel(), out);
+  CastElements(values.data(), x.numel(), saturate, out);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ double DecodeMagnitude(const SmallFloat& format, uint8_t code) {
   return std::ldexp(significand, std::max(exponent, 1) - format.bias - format.mantissa_bits);
 }
 
-uint8_t EncodeSmallFloat(const SmallFloat& format, double value) {
+uint8_t EncodeSmallFloat(const SmallFloat& format, double value, bool saturate) {
   const uint8_t sign = std::signbit(value) ? 0x80 : 0;
   if (std::isnan(value)) return sign | 0x7F;
   const double magnitude = std::fabs(value);
@@ -47,7 +47,14 @@ uint8_t EncodeSmallFloat(const SmallFloat& format, double value) {
       high = static_cast<uint8_t>(middle - 1);
     }
   }
-  if (low == format.largest) return sign | low;
+  if (low == format.largest) {
+    // Where the next value would be if there were one.
+    const double last = DecodeMagnitude(format, low);
+    const double half = (last - DecodeMagnitude(format, static_cast<uint8_t>(low - 1))) / 2.0;
+    const bool beyond = magnitude - last > half || (magnitude - last == half && low % 2 == 1);
+    if (saturate || !beyond) return sign | low;
+    return sign | (format.infinity != 0 ? format.infinity : format.nan);
+  }
   const double below = magnitude - DecodeMagnitude(format, low);
   const double above = DecodeMagnitude(format, static_cast<uint8_t>(low + 1)) - magnitude;
   const bool up = above < below || (above == below && low % 2 == 1);
@@ -88,12 +95,12 @@ std::vector<float> DecodeStorage(DataType dtype, const void* data, int64_t count
   return values;
 }
 
-void EncodeStorage(DataType dtype, std::span<const double> values, void* data) {
+void EncodeStorage(DataType dtype, std::span<const double> values, bool saturate, void* data) {
   WHERRY_CHECK(IsStorageOnly(dtype), ToString(dtype), " is no storage type");
   uint8_t* bytes = static_cast<uint8_t*>(data);
   for (size_t i = 0; i < values.size(); ++i) {
     if (!IsNibble(dtype)) {
-      bytes[i] = EncodeSmallFloat(FormatOf(dtype), values[i]);
+      bytes[i] = EncodeSmallFloat(FormatOf(dtype), values[i], saturate);
     } else if (i % 2 == 0) {
       bytes[i / 2] = EncodeNibble(dtype, values[i]);
     } else {

@@ -9,9 +9,9 @@
 namespace wherry::ref {
 namespace {
 
-std::vector<uint8_t> Encode(DataType dtype, const std::vector<double>& values) {
+std::vector<uint8_t> Encode(DataType dtype, const std::vector<double>& values, bool saturate = true) {
   std::vector<uint8_t> bytes(values.size(), 0);
-  EncodeStorage(dtype, values, bytes.data());
+  EncodeStorage(dtype, values, saturate, bytes.data());
   return bytes;
 }
 
@@ -30,6 +30,15 @@ TEST(StorageTypes, KnownCodes) {
   EXPECT_EQ(DecodeStorage(DataType::kFP8E5M2, &infinity, 1)[0], -std::numeric_limits<float>::infinity());
 }
 
+// 464 and 61440 lie in the middle between the largest value and the one that would follow.
+TEST(StorageTypes, OverflowsUnlessItSaturates) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(Encode(DataType::kFP8E4M3FN, {448.0, 464.0, 464.1, -1e9, inf}, /*saturate=*/false),
+            (std::vector<uint8_t>{0x7E, 0x7E, 0x7F, 0xFF, 0x7F}));
+  EXPECT_EQ(Encode(DataType::kFP8E5M2, {57344.0, 61439.0, 61440.0, -1e9, -inf}, /*saturate=*/false),
+            (std::vector<uint8_t>{0x7B, 0x7B, 0x7C, 0xFC, 0xFC}));
+}
+
 TEST(StorageTypes, EveryCodeReadsBack) {
   for (const DataType dtype : {DataType::kFP8E4M3FN, DataType::kFP8E5M2}) {
     for (int code = 0; code < 256; ++code) {
@@ -43,7 +52,7 @@ TEST(StorageTypes, EveryCodeReadsBack) {
 
 TEST(StorageTypes, Nibbles) {
   std::vector<uint8_t> bytes(3, 0);
-  EncodeStorage(DataType::kInt4, std::vector<double>{-8, 7, -1, 2.9, -100}, bytes.data());
+  EncodeStorage(DataType::kInt4, std::vector<double>{-8, 7, -1, 2.9, -100}, true, bytes.data());
   EXPECT_EQ(bytes, (std::vector<uint8_t>{0x78, 0x2F, 0x08}));
   EXPECT_EQ(DecodeStorage(DataType::kInt4, bytes.data(), 5), (std::vector<float>{-8, 7, -1, 2, -8}));
   EXPECT_EQ(DecodeStorage(DataType::kUInt4, bytes.data(), 5), (std::vector<float>{8, 7, 15, 2, 8}));
