@@ -1,5 +1,7 @@
 #include "core/buffer.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -26,11 +28,23 @@ void* AllocateAligned(size_t bytes) {
 
 void FreeAligned(void* data) { ::operator delete(data, kAlignment); }
 
+// Large pages for what fills some: packing the 158 MB of resnet50's weights took 40000 page faults, a third of the time
+// to load it. Only the part that is whole pages, so that no memory is taken that was not asked for.
+void AdviseLargePages(void* data, size_t bytes) {
+  constexpr uintptr_t kLargePage = uintptr_t{2} << 20U;
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t begin = (address + kLargePage - 1) / kLargePage * kLargePage;
+  const uintptr_t end = (address + bytes) / kLargePage * kLargePage;
+  // Only advice: a failure costs time, nothing else.
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
 class HostAllocatorImpl : public Allocator {
  public:
   Target target() const override { return Target::kHost; }
   std::shared_ptr<Buffer> Allocate(size_t bytes) override {
     std::unique_ptr<void, void (*)(void*)> data(AllocateAligned(bytes), &FreeAligned);
+    AdviseLargePages(data.get(), bytes);
     auto buffer = std::make_shared<Buffer>(data.get(), bytes, Target::kHost, &FreeAligned);
     data.release();  // NOLINT(bugprone-unused-return-value): the buffer owns it now
     return buffer;
@@ -38,6 +52,12 @@ class HostAllocatorImpl : public Allocator {
 };
 
 }  // namespace
+
+std::shared_ptr<Buffer> Buffer::OfFile(const FileBytes& file, std::span<const std::byte> part) {
+  return std::make_shared<Buffer>(
+      const_cast<std::byte*>(part.data()), part.size(), Target::kHost, [owner = file.owner](void*) {},
+      [file, part] { file.Discard(part); });
+}
 
 std::shared_ptr<Buffer> Buffer::OfStrings(size_t count) {
   WHERRY_ENFORCE(count <= std::numeric_limits<ptrdiff_t>::max() / sizeof(std::string), kResourceExhausted,

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 
+#include "base/file_bytes.h"
 #include "wherry/types.h"
 
 namespace wherry {
@@ -15,13 +17,18 @@ namespace wherry {
 // lets go.
 class Buffer {
  public:
-  Buffer(void* data, size_t size, Target target, std::function<void(void*)> deleter = nullptr)
-      : data_(data), size_(size), target_(target), deleter_(std::move(deleter)) {}
+  // `discard`: see Discard.
+  Buffer(void* data, size_t size, Target target, std::function<void(void*)> deleter = nullptr,
+         std::function<void()> discard = nullptr)
+      : data_(data), size_(size), target_(target), deleter_(std::move(deleter)), discard_(std::move(discard)) {}
   ~Buffer() {
     if (deleter_) deleter_(data_);
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
+
+  // `part` of a file's bytes, which it keeps alive. Never to be written to.
+  static std::shared_ptr<Buffer> OfFile(const FileBytes& file, std::span<const std::byte> part);
 
   // A host buffer of `count` empty std::string objects, which live as long as the buffer. Error(kResourceExhausted).
   static std::shared_ptr<Buffer> OfStrings(size_t count);
@@ -31,6 +38,11 @@ class Buffer {
   Target target() const { return target_; }
   // The bytes are std::string objects. A buffer holds either those or plain data, for life.
   bool holds_strings() const { return holds_strings_; }
+  // Advice that the bytes are not needed soon. What lies in a mapped file gives its memory back and is read again when
+  // it is next touched; anything else ignores it.
+  void Discard() const {
+    if (discard_) discard_();
+  }
 
  private:
   void* data_;
@@ -38,6 +50,7 @@ class Buffer {
   Target target_;
   bool holds_strings_ = false;
   std::function<void(void*)> deleter_;
+  std::function<void()> discard_;
 };
 
 // Thread-safe. Allocate(0) gives a valid empty buffer; failure is Error(kResourceExhausted) with the size.

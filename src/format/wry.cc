@@ -180,9 +180,6 @@ Program LoadWry(const FileBytes& file) {
   const Header header = ReadHeader(file);
   const auto text = Section(file, header.program_offset, header.program_size, header.program_crc, "the program");
   const auto table = Section(file, header.table_offset, header.table_size, header.table_crc, "the tensor table");
-  // One buffer for all tensors: it keeps the file.
-  auto buffer = std::make_shared<Buffer>(const_cast<std::byte*>(file.data.data()), file.data.size(), Target::kHost,
-                                         [owner = file.owner](void*) {});
   WeightTable weights;
   Reader reader(table, file.name);
   for (uint32_t i = 0; i < header.tensor_count; ++i) {
@@ -208,9 +205,9 @@ Program LoadWry(const FileBytes& file) {
     WHERRY_ENFORCE(meta.nbytes() == size, kCorrupt, file.name, ": weight ", Quote(name), " has ", size,
                    " bytes, its shape needs ", meta.nbytes());
     WHERRY_ENFORCE(offset % kAlignment == 0, kCorrupt, file.name, ": weight ", Quote(name), " is not aligned");
-    Section(file, offset, size, crc, StrCat("weight ", Quote(name)));
-    WHERRY_ENFORCE(weights.emplace(name, DenseTensor(meta, buffer, offset)).second, kCorrupt, file.name, ": weight ",
-                   Quote(name), " is there twice");
+    const auto data = Section(file, offset, size, crc, StrCat("weight ", Quote(name)));
+    WHERRY_ENFORCE(weights.emplace(name, DenseTensor(meta, Buffer::OfFile(file, data))).second, kCorrupt, file.name,
+                   ": weight ", Quote(name), " is there twice");
   }
   WHERRY_ENFORCE(reader.done(), kCorrupt, file.name, ": the tensor table is longer than its ", header.tensor_count,
                  " entries");

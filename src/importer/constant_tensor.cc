@@ -69,8 +69,7 @@ DenseTensor IntsTensor(const std::vector<int64_t>& values) {
   return tensor;
 }
 
-DenseTensor TensorOfBytes(const TensorMeta& meta, std::span<const std::byte> data,
-                          const std::shared_ptr<const void>& owner) {
+DenseTensor TensorOfBytes(const TensorMeta& meta, std::span<const std::byte> data, const FileBytes& file) {
   WHERRY_CHECK(data.size() == meta.nbytes(), data.size(), " bytes for ", meta.DebugString());
   const size_t alignment = std::max<size_t>(SizeOf(meta.dtype), 1);  // of the complex types less would do
   if (meta.dtype == DataType::kBool || data.empty() || reinterpret_cast<uintptr_t>(data.data()) % alignment != 0) {
@@ -81,10 +80,10 @@ DenseTensor TensorOfBytes(const TensorMeta& meta, std::span<const std::byte> dat
     } else {
       std::copy(data.begin(), data.end(), to);
     }
+    file.Discard(data);
     return tensor;
   }
-  void* bytes = const_cast<std::byte*>(data.data());
-  return DenseTensor(meta, std::make_shared<Buffer>(bytes, data.size(), Target::kHost, [owner](void*) {}));
+  return DenseTensor(meta, Buffer::OfFile(file, data));
 }
 
 }  // namespace wherry

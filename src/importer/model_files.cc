@@ -66,11 +66,7 @@ void CheckFileName(const std::string& name) {
   }
 }
 
-FileBytes OpenFile(const std::string& path) {
-  auto file = MappedFile::Open(path);
-  const auto bytes = file->bytes();
-  return FileBytes{path, bytes, std::move(file)};
-}
+FileBytes OpenFile(const std::string& path) { return {path, MappedFile::Open(path)}; }
 
 FileBytes OpenInFolder(const std::string& folder, const std::string& name) {
   CheckFileName(name);

@@ -57,8 +57,7 @@ Program ImportFromConfig(const CxxConfig& config) {
   WHERRY_ENFORCE(!config.model_path().empty(), kInvalidArgument, "the config names no model");
   std::error_code no_folder;  // what is wrong with the path is said when it is opened
   if (!std::filesystem::is_directory(config.model_path(), no_folder)) {
-    auto file = MappedFile::Open(config.model_path());
-    const FileBytes bytes{config.model_path(), {file->data(), file->size()}, file};
+    const FileBytes bytes(config.model_path(), MappedFile::Open(config.model_path()));
     if (IsWry(bytes.data)) return LoadWry(bytes);
   }
   return ImportModel(config.model_path(), config.param_path());

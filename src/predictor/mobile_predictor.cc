@@ -14,8 +14,7 @@ std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const MobileConfig& confi
     bytes = FileBytes{"model in memory", {static_cast<const std::byte*>(config.data()), config.size()}, nullptr};
   } else {
     WHERRY_ENFORCE(!config.model_path().empty(), kInvalidArgument, "the config names no model");
-    auto file = MappedFile::Open(config.model_path());
-    bytes = FileBytes{config.model_path(), {file->data(), file->size()}, file};
+    bytes = FileBytes(config.model_path(), MappedFile::Open(config.model_path()));
   }
   auto origin = std::make_shared<PredictorOrigin>();
   Program program = LoadWry(bytes);

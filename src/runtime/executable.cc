@@ -21,14 +21,18 @@ std::string Instruction::name() const {
 std::shared_ptr<const PackedWeight> PackCache::Get(const Kernel& kernel, const DenseTensor& weight,
                                                    const std::string& format) {
   const auto key = std::make_pair(weight.raw_data(), StrCat(weight.meta().DebugString(), " ", format));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  auto& entry = entries_[key];
-  if (entry == nullptr) {
-    WHERRY_CHECK(kernel.pack != nullptr, "kernel ", kernel.id(), " asks for a packed weight and has no Pack");
-    entry = std::make_shared<const PackedWeight>(kernel.pack(weight, format));
-    bytes_.fetch_add(entry->buffer->size(), std::memory_order_relaxed);
+  Entry* entry = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entry = &entries_[key];
   }
-  return entry;
+  std::call_once(entry->once, [&] {
+    WHERRY_CHECK(kernel.pack != nullptr, "kernel ", kernel.id(), " asks for a packed weight and has no Pack");
+    entry->packed = std::make_shared<const PackedWeight>(kernel.pack(weight, format));
+    weight.buffer()->Discard();  // from now on kernels read the packed form
+    bytes_.fetch_add(entry->packed->buffer->size(), std::memory_order_relaxed);
+  });
+  return entry->packed;
 }
 
 namespace {

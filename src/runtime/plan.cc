@@ -34,6 +34,7 @@ class Planner {
     for (PlannedCall& call : plan_->calls) {
       if (!call.at_run_time) FillContext(&call);
     }
+    PackWeights();
     return std::move(plan_);
   }
 
@@ -177,14 +178,33 @@ class Planner {
     if (call->kernel->plan == nullptr) return;
     std::shared_ptr<const KernelPlan> kernel_plan = call->kernel->plan(problem);
     plan_->scratch_bytes = std::max(plan_->scratch_bytes, kernel_plan->scratch_bytes);
-    std::vector<std::shared_ptr<const PackedWeight>> packed;
-    for (const PackRequest& request : kernel_plan->packs) {
-      const DenseTensor* weight = context.Input(static_cast<size_t>(request.input));
-      WHERRY_CHECK(weight != nullptr && weight->has_data(), "kernel ", call->kernel->id(),
-                   " wants to pack an argument that is no weight");
-      packed.push_back(executable_.packs().Get(*call->kernel, *weight, request.format));
+    planned_.push_back({call, std::move(kernel_plan), {}});
+  }
+
+  // What the kernels' plans ask for. Most of the time to load a model goes here, so the threads share it.
+  void PackWeights() {
+    ParallelFor(devices_->cpu().pool(), static_cast<int64_t>(planned_.size()), 1, [this](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) Pack(&planned_[static_cast<size_t>(i)]);
+    });
+    for (Planned& planned : planned_) {
+      planned.call->context.SetPlan(std::move(planned.plan), std::move(planned.packed));
     }
-    context.SetPlan(std::move(kernel_plan), std::move(packed));
+  }
+
+  struct Planned {
+    PlannedCall* call;
+    std::shared_ptr<const KernelPlan> plan;
+    std::vector<std::shared_ptr<const PackedWeight>> packed;
+  };
+
+  void Pack(Planned* planned) const {
+    const Kernel& kernel = *planned->call->kernel;
+    for (const PackRequest& request : planned->plan->packs) {
+      const DenseTensor* weight = planned->call->context.Input(static_cast<size_t>(request.input));
+      WHERRY_CHECK(weight != nullptr && weight->has_data(), "kernel ", kernel.id(),
+                   " wants to pack an argument that is no weight");
+      planned->packed.push_back(executable_.packs().Get(kernel, *weight, request.format));
+    }
   }
 
   const Executable& executable_;
@@ -192,6 +212,7 @@ class Planner {
   size_t memory_limit_;
   std::unique_ptr<ShapePlan> plan_;
   PlanInference inference_;
+  std::vector<Planned> planned_;
 };
 
 }  // namespace

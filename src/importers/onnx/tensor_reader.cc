@@ -167,7 +167,7 @@ DenseTensor TensorReader::Read(const TensorProto& proto) {
   if (proto.raw_data && meta.dtype != DataType::kString) {
     WHERRY_ENFORCE(proto.raw_data->size() == meta.nbytes(), kCorrupt, NameOf(proto), ", ", meta.DebugString(),
                    ", has raw data of ", proto.raw_data->size(), " bytes, expected ", meta.nbytes());
-    return TensorOfBytes(meta, protobuf::AsBytes(*proto.raw_data), source_.model.owner);
+    return TensorOfBytes(meta, protobuf::AsBytes(*proto.raw_data), source_.model);
   }
   // Every element takes a bit of the message at least (4-bit numbers: half a varint), a string two bytes; so nothing is
   // allocated that the file cannot fill.
@@ -194,7 +194,7 @@ DenseTensor TensorReader::ReadExternal(const TensorProto& proto, const TensorMet
     const FileBytes& bytes = file->second;
     WHERRY_ENFORCE(offset <= bytes.data.size() && size <= bytes.data.size() - offset, kCorrupt, "offset ", offset,
                    " and length ", size, " lead beyond the ", bytes.data.size(), " bytes of ", Quote(bytes.name, 1000));
-    return TensorOfBytes(meta, bytes.data.subspan(offset, size), bytes.owner);
+    return TensorOfBytes(meta, bytes.data.subspan(offset, size), bytes);
   } catch (Error& error) {
     error.AddContext("reading external data of " + NameOf(proto));
     throw;

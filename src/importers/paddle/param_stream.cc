@@ -99,7 +99,7 @@ DenseTensor ParamStream::Next(const ParamInfo& param) {
   } catch (const Error& error) {
     Fail(param, error.message());
   }
-  DenseTensor tensor = TensorOfBytes(meta, Take(bytes, param, "its data"), file_.owner);
+  DenseTensor tensor = TensorOfBytes(meta, Take(bytes, param, "its data"), file_);
   ++count_;
   return tensor;
 }
