@@ -172,8 +172,8 @@ HWY_AFTER_NAMESPACE();
 namespace wherry::cpu {
 namespace {
 
-// Products in a chunk: a core does up to 32 in a cycle, so this is some 2 us, against 0.2 us to hand a chunk out.
-constexpr int64_t kChunkProducts = 256 * 1024;
+// Products in a chunk: some 5 us, against 0.2 us to hand a chunk out and a few to bring its data to another core.
+constexpr int64_t kChunkProducts = 512 * 1024;
 constexpr int64_t kChunksPerThread = 4;
 // Rows of a chunk: its tiles are 3 rows tall, and neighbouring chunks read some input rows twice.
 constexpr int64_t kChunkRows = 6;
