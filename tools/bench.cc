@@ -1,5 +1,6 @@
 // wherry bench: latency percentiles, load time, memory; per op on request.
 #include <sys/resource.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -29,15 +30,22 @@ double Milliseconds(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
+double ProcessorMilliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
 double Percentile(const std::vector<double>& sorted, double fraction) {
   return sorted[std::min(static_cast<size_t>(fraction * static_cast<double>(sorted.size())), sorted.size() - 1)];
 }
 
-// VmHWM rather than getrusage's figure, which is not below the size of the process that started this one.
-double PeakMegabytes() {
+// VmRSS: now; VmHWM: at most, rather than getrusage's figure, which is not below the size of the process that started
+// this one.
+double Megabytes(std::string_view key) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.rfind("VmHWM:", 0) == 0) return std::stod(line.substr(6)) / 1024.0;
+    if (line.rfind(key, 0) == 0) return std::stod(line.substr(key.size() + 1)) / 1024.0;
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -89,6 +97,7 @@ void PrintOps(std::vector<OpTime> ops) {
 Json Bench(const BenchOptions& options, const std::string& path) {
   ModelOptions model = static_cast<const ModelOptions&>(options);
   model.model = path;
+  const double before_mb = Megabytes("VmRSS");
   const auto load_start = Clock::now();
   const auto predictor = CreatePaddlePredictor(model.Config());
   const double load_ms = Milliseconds(load_start, Clock::now());
@@ -98,13 +107,17 @@ Json Bench(const BenchOptions& options, const std::string& path) {
   predictor->Run();
   const double first_ms = Milliseconds(first_start, Clock::now());
   std::vector<double> times;
+  std::vector<double> processor_times;  // of all threads
   const auto start = Clock::now();
   while (times.size() < 3 || Milliseconds(start, Clock::now()) < options.seconds * 1e3) {
+    const double processor_begin = ProcessorMilliseconds();
     const auto begin = Clock::now();
     predictor->Run();
     times.push_back(Milliseconds(begin, Clock::now()));
+    processor_times.push_back(ProcessorMilliseconds() - processor_begin);
   }
   std::sort(times.begin(), times.end());
+  std::sort(processor_times.begin(), processor_times.end());
   Json result{{"model", path},
               {"load_ms", load_ms},
               {"first_run_ms", first_ms},
@@ -113,16 +126,19 @@ Json Bench(const BenchOptions& options, const std::string& path) {
               {"p50_ms", Percentile(times, 0.5)},
               {"p90_ms", Percentile(times, 0.9)},
               {"p99_ms", Percentile(times, 0.99)},
+              {"cpu_min_ms", processor_times.front()},
+              {"cpu_p50_ms", Percentile(processor_times, 0.5)},
               {"activation_bytes", predictor->ActivationBytes()},
               {"weight_bytes", predictor->WeightBytes()},
-              {"peak_rss_mb", PeakMegabytes()}};
+              {"peak_rss_mb", Megabytes("VmHWM")},
+              {"rise_mb", Megabytes("VmHWM") - before_mb}};
   if (!options.json) {
     std::printf("%s\n  p50 %.3f ms, min %.3f, p90 %.3f, p99 %.3f (%zu runs); load %.1f ms, first run %.2f ms\n",
                 path.c_str(), Percentile(times, 0.5), times.front(), Percentile(times, 0.9), Percentile(times, 0.99),
                 times.size(), load_ms, first_ms);
     std::printf("  activations %.2f MB, weights %.2f MB, process peak %.1f MB\n",
                 static_cast<double>(predictor->ActivationBytes()) / 1e6,
-                static_cast<double>(predictor->WeightBytes()) / 1e6, PeakMegabytes());
+                static_cast<double>(predictor->WeightBytes()) / 1e6, Megabytes("VmHWM"));
   }
   if (options.ops) {
     const std::vector<OpTime> ops = MeasureOps(predictor.get(), options.seconds);

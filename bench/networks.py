@@ -1,0 +1,125 @@
+"""The networks that bench/compare measures: folders of them, what each engine is given for each, and what it costs to
+find out (conversions are kept in a folder and made again when the model's file is newer).
+
+A network's folder has `model.onnx`, or `inference.pdmodel` and `inference.pdiparams` (also in `old/`); inputs.npz and
+more inputs_VARIANT.npz; and expected.npz, expected_VARIANT.npz. Where nothing is expected, what the first peer that runs
+gives is.
+"""
+
+import dataclasses
+import hashlib
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+# paddle2onnx wants the whole of paddle for its Python side; the converter itself does not.
+PADDLE_TO_ONNX = """
+import pathlib, sys, importlib.util
+module = next(pathlib.Path(importlib.util.find_spec("paddle2onnx").origin).parent.glob("paddle2onnx_cpp2py_export*"))
+spec = importlib.util.spec_from_file_location("paddle2onnx_cpp2py_export", module)
+converter = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(converter)
+model, parameters, result = sys.argv[1:]
+text = converter.export(model, parameters, 13, True, False, True, True, True, {}, "onnxruntime", "", "", False)
+pathlib.Path(result).write_bytes(text)
+"""
+# The entry point `mnnconvert` installs packages.
+ONNX_TO_MNN = """
+import sys, _tools
+_tools.mnnconvert(["mnnconvert", "-f", "ONNX", "--modelFile", sys.argv[1], "--MNNModel", sys.argv[2], "--bizCode", "w"])
+"""
+
+
+class CannotRun(Exception):
+    pass
+
+
+def last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:160] if lines else "no message"
+
+
+@dataclasses.dataclass
+class Case:
+    """A network and one set of inputs."""
+
+    name: str
+    model: pathlib.Path  # what Wherry loads: a file, or the folder of a Paddle model
+    inputs: pathlib.Path
+    expected: pathlib.Path | None
+
+    @property
+    def is_paddle(self) -> bool:
+        return self.model.is_dir()
+
+    def onnx(self, work: pathlib.Path) -> pathlib.Path:
+        if not self.is_paddle:
+            return self.model
+        model = self.model / "inference.pdmodel"
+        return converted(PADDLE_TO_ONNX, [model, self.model / "inference.pdiparams"], work, ".onnx")
+
+    def file_for(self, engine: str, work: pathlib.Path) -> pathlib.Path:
+        """What `engine` is given; CannotRun when it cannot be made."""
+        if engine == "wherry":
+            return self.model
+        if engine.startswith("openvino") and self.is_paddle:
+            return self.model / "inference.pdmodel"
+        if engine == "mnn":
+            return converted(ONNX_TO_MNN, [self.onnx(work)], work, ".mnn")
+        return self.onnx(work)
+
+
+def converted(script: str, sources: list[pathlib.Path], work: pathlib.Path, suffix: str) -> pathlib.Path:
+    key = hashlib.sha256(str([source.resolve() for source in sources]).encode()).hexdigest()[:16]
+    result = work / (key + suffix)
+    if not result.exists() or result.stat().st_mtime < sources[0].stat().st_mtime:
+        partial = work / f"{key}.partial{suffix}"
+        partial.unlink(missing_ok=True)
+        ran = subprocess.run([sys.executable, "-c", script, *map(str, sources), str(partial)],
+                             capture_output=True, text=True, check=False)  # fmt: skip
+        if ran.returncode != 0 or not partial.exists():
+            raise CannotRun(f"conversion to {suffix}: {last_line(ran.stderr or ran.stdout)}")
+        partial.rename(result)
+    return result
+
+
+def model_of(folder: pathlib.Path) -> pathlib.Path | None:
+    if (folder / "model.onnx").exists():
+        return folder / "model.onnx"
+    return next((f for f in (folder, folder / "old") if (f / "inference.pdmodel").exists()), None)
+
+
+def find_cases(zoo: pathlib.Path, names: list[str], variants: bool) -> list[Case]:
+    """Of the folders in `zoo`, or those named; with `variants` all of their inputs, without it inputs.npz only."""
+    cases = []
+    for folder in [zoo / name for name in names] if names else sorted(zoo.iterdir()):
+        model = model_of(folder) if folder.is_dir() else None
+        if model is None:
+            if names:
+                sys.exit(f"compare: {folder} has neither model.onnx nor inference.pdmodel")
+            continue
+        for inputs in sorted(folder.glob("inputs*.npz" if variants else "inputs.npz")):
+            variant = inputs.stem.removeprefix("inputs")
+            expected = folder / f"expected{variant}.npz"
+            name = folder.name + variant.replace("_", ":", 1)
+            cases.append(Case(name, model, inputs, expected if expected.exists() else None))
+    return cases
+
+
+def ocr_cases(root: pathlib.Path, work: pathlib.Path) -> list[Case]:
+    """PP-OCR's text-direction network in both its forms, one image and six."""
+    sys.path.insert(0, str(root / "scripts"))
+    from fetch_models import MODELS, fetch
+
+    fetch()
+    cases = []
+    for batch in (1, 6):
+        inputs = work / f"ppocr_cls_b{batch}.npz"
+        images = np.random.default_rng(1).uniform(-1, 1, (batch, 3, 48, 192)).astype(np.float32)
+        np.savez(inputs, x=images)
+        for form, model in {"ONNX": MODELS / "ppocr_onnx" / "cls.onnx", "Paddle": MODELS / "ppocr_paddle" / "cls"}.items():
+            name = f"ppocr_cls {form}, {batch} image{'s' if batch > 1 else ''}"
+            cases.append(Case(name, model, inputs, None))
+    return cases
