@@ -12,6 +12,11 @@ namespace {
 
 size_t Index(int slot) { return static_cast<size_t>(slot); }
 
+// No dimension depends on what the run brings.
+bool IsFixed(const MetaTensor& meta) {
+  return meta.known() && std::find(meta.dims.begin(), meta.dims.end(), kUnknownDim) == meta.dims.end();
+}
+
 bool IsIoCopy(const Instruction& instruction) {
   return instruction.kernel == nullptr && std::string_view(instruction.schema->name) == "io_copy";
 }
@@ -139,27 +144,36 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
   call.kernel = instruction.kernel;
   if (io_copy) target = std::get<Target>(*instruction.args[Index(schema.FindArg("target"))].attribute);
   bool known = !schema.Has(kTraitDynamicOutput) && (instruction.kernel != nullptr || io_copy);
+  // InferMeta checks that the arguments fit together, which it can only once it sees the shapes of all of them, and the
+  // numbers of lists and axes that tensors give: until then nothing may run, even if what it gives is known already.
+  bool checked = true;
   std::vector<std::vector<MetaTensor>> results;
   if (known) {
     const std::vector<BoundArg> bound = Bind(call);
+    for (size_t i = 0; i < bound.size(); ++i) {
+      for (const MetaTensor* tensor : bound[i].tensors) {
+        const bool numbers = !schema.args[i].is_tensor() && IsInteger(tensor->dtype);
+        checked = checked && IsFixed(*tensor) && (!numbers || tensor->values);
+      }
+    }
     std::vector<size_t> counts;
     for (const std::vector<int>& slots : instruction.outputs) counts.push_back(slots.size());
     results = InferMeta(schema, bound, counts);
     for (std::vector<MetaTensor>& group : results) {
       for (MetaTensor& meta : group) {
-        known = known && meta.known() && std::find(meta.dims.begin(), meta.dims.end(), kUnknownDim) == meta.dims.end();
+        known = known && IsFixed(meta);
         meta.layout = io_copy ? bound[0].tensors[0]->layout : ResultLayout(call, meta);
       }
     }
   }
-  const bool converts = io_copy || NeedsCasts(call);
-  call.at_run_time = !known || converts;
+  const bool later = io_copy || NeedsCasts(call) || !checked;
+  call.at_run_time = !known || later;
   for (size_t i = 0; i < instruction.outputs.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
       const size_t slot = call.Slot(instruction.outputs[i][j]);
       plan_->targets[slot] = target;
       if (!known) continue;
-      const Residence residence = converts               ? Residence::kRunTime
+      const Residence residence = later                  ? Residence::kRunTime
                                   : IsHostMemory(target) ? Residence::kArena
                                                          : Residence::kOwn;
       SetResult(slot, std::move(results[i][j]), target, residence);

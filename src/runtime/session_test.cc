@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <thread>
 
 #include "base/check.h"
@@ -224,6 +225,78 @@ block main(%x : f32[6], %s : i64[2]) -> (%z) {
     EXPECT_EQ(outputs[0]->shape(), (Shape{rows, 6 / rows}));
     EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{1, 0, 3, 0, 5, 0}));
   }
+}
+
+// The result has the shape of x, whatever that of the others: they must fit all the same.
+TEST_P(SessionTest, ArgumentsWhoseShapesDependOnDataAreChecked) {
+  Session session(Build(R"(
+block main(%x : f32[2,2], %i : i64[4], %v : f32[4], %s : i64[2]) -> (%y) {
+  %index = reshape(x: %i, shape: %s)
+  %value = reshape(x: %v, shape: %s)
+  %y = put_along_axis(x: %x, index: %index, value: %value) {axis = 1}
+}
+)",
+                        GetParam()),
+                  nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({2, 2}, {1, 2, 3, 4});
+  const DenseTensor values = F32({4}, {5, 6, 7, 8});
+  DenseTensor index(HostAllocator(), TensorMeta{DataType::kInt64, Shape{4}, DataLayout::kNCHW, 0});
+  for (int64_t i = 0; i < 4; ++i) index.mutable_data<int64_t>()[i] = (i + 1) % 2;
+  DenseTensor shape(HostAllocator(), TensorMeta{DataType::kInt64, Shape{2}, DataLayout::kNCHW, 0});
+  for (const int64_t rows : {2, 4, 2}) {
+    shape.mutable_data<int64_t>()[0] = rows;
+    shape.mutable_data<int64_t>()[1] = 4 / rows;
+    const auto run = [&] { session.Run({&x, &index, &values, &shape}, &outputs); };
+    if (rows == 4) {
+      EXPECT_NE(ErrorText(run).find("index [4,1] is larger than x [2,2]"), std::string::npos);
+    } else {
+      run();
+      EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{6, 5, 8, 7}));
+    }
+  }
+}
+
+TEST_P(SessionTest, ListsThatDependOnDataAreChecked) {
+  Session session(Build(R"(
+block main(%x : f32[4], %v : f32[2], %e : i64[1]) -> (%y) {
+  %y = set_value(x: %x, value: %v, ends: %e) {axes = [0], starts = [0], steps = [1]}
+}
+)",
+                        GetParam()),
+                  nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({4}, {1, 2, 3, 4});
+  const DenseTensor values = F32({2}, {5, 6});
+  DenseTensor ends(HostAllocator(), TensorMeta{DataType::kInt64, Shape{1}, DataLayout::kNCHW, 0});
+  ends.mutable_data<int64_t>()[0] = 3;
+  EXPECT_NE(ErrorText([&] {
+              session.Run({&x, &values, &ends}, &outputs);
+            }).find("value [2] does not broadcast to the part [3] of x [4]"),
+            std::string::npos);
+  ends.mutable_data<int64_t>()[0] = 2;
+  session.Run({&x, &values, &ends}, &outputs);
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{5, 6, 3, 4}));
+}
+
+TEST_P(SessionTest, NumbersThatDependOnDataAreChecked) {
+  Session session(Build(R"(
+block main(%x : f32[2,2], %a : i64[]) -> (%y) {
+  %y = cumsum(x: %x, axis: %a)
+}
+)",
+                        GetParam()),
+                  nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({2, 2}, {1, 2, 3, 4});
+  DenseTensor axis(HostAllocator(), TensorMeta{DataType::kInt64, Shape{}, DataLayout::kNCHW, 0});
+  for (const int64_t outside : {int64_t{2}, int64_t{-3}, std::numeric_limits<int64_t>::min()}) {
+    axis.mutable_data<int64_t>()[0] = outside;
+    EXPECT_NE(ErrorText([&] { session.Run({&x, &axis}, &outputs); }).find("outside ["), std::string::npos);
+  }
+  axis.mutable_data<int64_t>()[0] = -1;
+  session.Run({&x, &axis}, &outputs);
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{1, 3, 3, 7}));
 }
 
 TEST_P(SessionTest, WatchedValuesCanBeRead) {
