@@ -68,6 +68,20 @@ class StmtProblem {
     return cost;
   }
 
+  // A value of unknown rank lies plain: nobody can tell before the run whether a conversion would move it.
+  std::string LayoutRefusal(const Kernel& kernel) const {
+    if (kernel.key.layout() != DataLayout::kNHWC) return "";
+    const OpSchema& schema = node_->AsStmt().schema();
+    const bool known =
+        std::all_of(inputs_.begin(), inputs_.end(),
+                    [&](const Input& input) {
+                      return input.meta->rank_known || !schema.args[input.index].is_tensor() ||
+                             !FollowsLayout(schema, input.index);
+                    }) &&
+        std::all_of(results_.begin(), results_.end(), [](const Result& result) { return result.meta->rank_known; });
+    return known ? "" : "its layout needs values of known rank";
+  }
+
   KernelProblem problem() const {
     return KernelProblem(node_->AsStmt().schema(), bound_, outputs_, constants_, threads_);
   }
@@ -165,14 +179,17 @@ DataLayout WantedLayout(const Kernel& kernel, const Node* stmt, size_t arg_index
   if (!FollowsLayout(schema, arg_index)) return DataLayout::kNCHW;
   if (kernel.key.layout() == DataLayout::kNCHW || kernel.key.layout() == DataLayout::kNHWC) return kernel.key.layout();
   if (std::string_view(schema.name) == "layout") return type.layout;
-  // Any layout, but all alike: as the first image among the arguments that is no weight lies.
+  // Any layout, but all alike: as the first image among the arguments that is no weight lies, plain beside a value of
+  // unknown rank.
   DataLayout common = DataLayout::kNCHW;
   int rank = -1;
   for (const ArgDef& arg : schema.args) {
     if (!arg.is_tensor()) continue;
     for (const Node* node : stmt->AsStmt().input_list(arg.name)) {
       const MetaTensor& other = node->AsArg().type;
-      if (node->AsArg().is_weight || !other.rank_known || other.rank() <= rank) continue;
+      if (node->AsArg().is_weight) continue;
+      if (!other.rank_known) return DataLayout::kNCHW;
+      if (other.rank() <= rank) continue;
       common = other.layout;
       rank = other.rank();
     }
@@ -209,6 +226,7 @@ std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, c
         kernel->key.dtype() != type) {
       ranked.refusal = StrCat("it is for ", ToString(kernel->key.dtype()), ", the op is of ", ToString(type));
     }
+    if (ranked.refusal.empty()) ranked.refusal = problem.LayoutRefusal(*kernel);
     if (ranked.refusal.empty()) {
       ranked.conversion_us = problem.LayOutFor(*kernel);
       const Support support = kernel->Supports(problem.problem());
