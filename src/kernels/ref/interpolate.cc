@@ -24,8 +24,10 @@ double Blend(const T* from, const std::vector<Axis>& axes, size_t depth, const O
   const int64_t first = out.position(axis) * table.taps;
   double sum = 0.0;
   for (int64_t t = first; t < first + table.taps; ++t) {
-    sum += table.weight[static_cast<size_t>(t)] *
-           Blend(from + table.index[static_cast<size_t>(t)] * stride, axes, depth + 1, out);
+    const double weight = table.weight[static_cast<size_t>(t)];
+    // An axis that stays as it is must not bring in the infinities and NaN of its neighbours, 0 times which is NaN.
+    if (weight == 0.0) continue;
+    sum += weight * Blend(from + table.index[static_cast<size_t>(t)] * stride, axes, depth + 1, out);
   }
   return sum;
 }
