@@ -91,9 +91,11 @@ std::string DescribeBytes(std::span<const std::byte> data) {
     if (text.substr(0, signature.bytes.size()) == signature.bytes) return signature.what;
   }
   if (data[0] == std::byte{'{'}) return "JSON, but not of Paddle";
+  // In any encoding that extends ASCII: 64 bytes of something else have a control character.
   const std::string_view head = text.substr(0, 64);
-  if (std::all_of(head.begin(), head.end(),
-                  [](char c) { return IsPrintable(c) || c == '\n' || c == '\r' || c == '\t'; }))
+  if (std::all_of(head.begin(), head.end(), [](char c) {
+        return IsPrintable(c) || c == '\n' || c == '\r' || c == '\t' || static_cast<unsigned char>(c) >= 0x80;
+      }))
     return "text";
   static constexpr char kHex[] = "0123456789abcdef";
   std::string bytes;

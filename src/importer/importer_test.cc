@@ -31,6 +31,7 @@ TEST(DescribeBytes, NamesWhatItSees) {
   EXPECT_EQ(describe("version https://git-lfs.github.com/spec/v1"),
             "a Git LFS pointer, not the file itself (run `git lfs pull`)");
   EXPECT_EQ(describe("hello\n"), "text");
+  EXPECT_EQ(describe("# Wherry\n\n[\xe4\xb8\xad\xe6\x96\x87](README.zh.md)\n"), "text");
   EXPECT_EQ(describe("\x8f\x01"), "binary data of no known kind (it begins with 8f 01)");
 }
 

@@ -85,9 +85,7 @@ std::unique_ptr<mir::Pass> PassManager::Create(const std::string& name) const {
     std::vector<std::string> names;
     for (const auto& [known, descriptor] : impl_->descriptors) names.push_back(known);
     for (const auto& [known, object] : impl_->objects) names.push_back(known);
-    const std::vector<std::string> near = NearestNames(name, names, 3);
-    Throw(ErrorCode::kNotFound, "there is no pass named ", Quote(name),
-          near.empty() ? "" : "; nearest: ", Join(near, ", "));
+    Throw(ErrorCode::kNotFound, "there is no pass named ", Quote(name), DidYouMean(name, names));
   }
   const PassDescriptor& descriptor = *it->second;
   std::unique_ptr<mir::Pass> pass(descriptor.create());

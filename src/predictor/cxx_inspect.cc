@@ -86,7 +86,7 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op) {
     }
   }
   WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label or result is ", Quote(op),
-                 "; nearest: ", Join(NearestNames(op, names, 3), ", "));
+                 DidYouMean(op, names));
   return text;
 }
 
