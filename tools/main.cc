@@ -21,6 +21,11 @@ int main(int argc, char** argv) {
   wherry::tools::AddBenchCommand(&app);
   wherry::tools::AddShowCommand(&app);
   wherry::tools::AddListCommand(&app);
+  const auto is_called = [argv](const CLI::App* command) { return command->check_name(argv[1]); };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_called).empty()) {
+    std::fprintf(stderr, "There is no subcommand '%s'.\nRun with --help for those there are.\n", argv[1]);
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -9,6 +9,24 @@
 
 namespace wherry::tools {
 
+namespace {
+
+// Without a provider for it, a place would quietly mean the host. Any and host stand for the host.
+void CheckAvailable(const Place& place) {
+  if (place.target() == Target::kAny || place.target() == Target::kHost) return;
+  const std::string target = ToString(place.target());
+  std::string why = "this build has no provider for it";
+  std::string available;
+  for (const PlaceInfo& info : ListPlaces()) {
+    if (info.target == target && info.available) return;
+    if (info.target == target) why = info.why;
+    if (info.available) available += (available.empty() ? "" : ", ") + info.target;
+  }
+  throw Error(ErrorCode::kUnavailable, "place '" + target + "': " + why + "; available: " + available);
+}
+
+}  // namespace
+
 void ModelOptions::AddModel(CLI::App* app) {
   app->add_option("MODEL", model, "an .onnx file, a Paddle model (folder, .pdmodel or .json) or a .wry file")
       ->required();
@@ -37,7 +55,10 @@ CxxConfig ModelOptions::Config() const {
   config.set_threads(threads);
   config.set_verify(verify);
   std::vector<Place> list;
-  for (const std::string& place : Split(places, ',')) list.push_back(ParsePlace(place));
+  for (const std::string& place : Split(places, ',')) {
+    list.push_back(ParsePlace(place));
+    CheckAvailable(list.back());
+  }
   config.set_valid_places(list);
   config.set_passes_internal(Split(passes, ','));
   return config;
@@ -88,6 +109,26 @@ void SetInputs(PaddlePredictor* predictor, const std::map<std::string, Tensor>& 
     input->Resize(tensor.shape());
     // The tensors outlive the run: the caller keeps the map.
     input->ShareExternalMemory(const_cast<void*>(tensor.raw_data()), tensor.nbytes(), tensor.dtype());
+  }
+}
+
+std::string Describe(const std::map<std::string, Tensor>& inputs) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  size_t count = 0;
+  for (const auto& [name, tensor] : inputs) {
+    if (++count > kMost) return text + ", ... (" + std::to_string(inputs.size()) + " inputs)";
+    text += (text.empty() ? "" : ", ") + name + " " + ToString(tensor.dtype()) + tensor.shape().DebugString();
+  }
+  return text;
+}
+
+void FirstRun(PaddlePredictor* predictor, const ModelOptions& options, const std::map<std::string, Tensor>& inputs) {
+  try {
+    predictor->Run();
+  } catch (Error& error) {
+    if (!options.inputs.empty()) throw;
+    throw error.AddContext("running on random inputs, see --shape and --inputs: " + Describe(inputs));
   }
 }
 

@@ -38,5 +38,9 @@ struct ModelOptions {
 
 // Gives a predictor its inputs without a copy.
 void SetInputs(PaddlePredictor* predictor, const std::map<std::string, Tensor>& inputs);
+// Runs it for the first time. If that fails on inputs that were made up, the Error tells what they were.
+void FirstRun(PaddlePredictor* predictor, const ModelOptions& options, const std::map<std::string, Tensor>& inputs);
+// "x f32[1,3,64,64], y i64[1,8]"; of many the first eight.
+std::string Describe(const std::map<std::string, Tensor>& inputs);
 
 }  // namespace wherry::tools

@@ -92,8 +92,9 @@ std::unique_ptr<zip_t, ZipCloser> OpenZip(const std::string& path, int flags) {
     zip_error_init_with_code(&error, code);
     const std::string reason = zip_error_strerror(&error);
     zip_error_fini(&error);
-    throw Error(code == ZIP_ER_NOENT ? ErrorCode::kNotFound : ErrorCode::kCorrupt,
-                "cannot open '" + path + "' as .npz: " + reason);
+    throw Error(
+        code == ZIP_ER_NOENT ? ErrorCode::kNotFound : ErrorCode::kCorrupt,
+        "cannot open '" + path + "' as .npz: " + reason + (code == ZIP_ER_NOZIP ? " (numpy.savez writes one)" : ""));
   }
   return std::unique_ptr<zip_t, ZipCloser>(archive);
 }

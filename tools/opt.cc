@@ -1,5 +1,7 @@
 // wherry opt: optimises a model and stores it.
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "command.h"
 #include "model_options.h"
@@ -30,6 +32,9 @@ std::string HtmlEscape(const std::string& text) {
 }
 
 void Optimize(const OptOptions& options) {
+  std::error_code unknown;  // a file that is missing is no problem, or is reported where it is opened
+  if (std::filesystem::equivalent(options.model, options.output, unknown))
+    throw Error(ErrorCode::kInvalidArgument, "the output '" + options.output + "' is the model itself");
   CxxConfig config = options.Config();
   config.set_dump_dir(options.dump);
   config.set_stop_after(options.stop_after);

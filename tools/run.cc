@@ -31,7 +31,7 @@ void Run(const RunOptions& options) {
   SetInputs(predictor.get(), inputs);
   predictor->SetProfiling(!options.profile.empty());
   const auto run_start = std::chrono::steady_clock::now();
-  predictor->Run();
+  FirstRun(predictor.get(), options, inputs);
   const double run_ms = MillisecondsSince(run_start);
   const std::vector<std::string> names = predictor->GetOutputNames();
   std::vector<std::pair<std::string, Tensor>> arrays;
@@ -47,6 +47,7 @@ void Run(const RunOptions& options) {
     std::printf("%s\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
     return;
   }
+  if (options.inputs.empty()) std::printf("random inputs: %s\n", Describe(inputs).c_str());
   for (const auto& [name, tensor] : arrays) std::printf("%s: %s\n", name.c_str(), tensor.DebugString().c_str());
   std::printf("load %.2f ms, run %.2f ms (the first run on this shape)\n", load_ms, run_ms);
 }

@@ -33,8 +33,10 @@ void AddVerifyCommand(CLI::App* app) {
   options->AddModel(command);
   options->AddInputs(command);
   options->AddRun(command);
-  command->add_option("--tolerance", options->tolerance,
-                      "largest difference, relative to the largest magnitude of an output");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "largest difference, relative to the largest magnitude of an output")
+      ->capture_default_str();
   command->callback([options] { Check(*options); });
 }
 

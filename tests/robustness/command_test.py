@@ -185,6 +185,10 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(self.run_wherry(*run, '--shape', 'x:0x4')[0], 0)
         self.refused(*run, '--passes', 'fc_fuse_pas', says='fc_fuse_pass')
         self.refused(*run, '--places', 'x87', says='x86')
+        self.refused(*run, '--places', 'custom', says='no provider')
+        self.refused('opt', self.model, '-o', self.model, says='the model itself')
+        code, error, _ = self.run_wherry('frob', self.model)
+        self.assertEqual((code, 'frob' in error), (2, True), error)
         self.refused('opt', self.model, '-o', self.path('o.wry'), '--stop-after', 'nonsense', says='nonsense')
         for threads in ('-1', 'x', '1000000'):
             self.assertEqual(self.run_wherry(*run, '--threads', threads)[0], 2)
