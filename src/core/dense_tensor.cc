@@ -6,6 +6,7 @@
 #include "base/aligned_buffer.h"
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "core/grown_size.h"
 
 namespace wherry {
 
@@ -53,9 +54,12 @@ void DenseTensor::Allocate(Allocator& allocator, const TensorMeta& meta) {
                     buffer_->holds_strings() == strings &&
                     (buffer_->target() == target || (IsHostMemory(buffer_->target()) && IsHostMemory(target)));
   if (!fits) {
+    // Host memory that is outgrown gets room; a device's is held in full, touched or not.
+    const bool outgrown = buffer_.use_count() == 1 && IsHostMemory(buffer_->target()) && IsHostMemory(target);
+    const size_t size = outgrown ? GrownSize(buffer_->size(), bytes) : bytes;
     buffer_.reset();  // first, so that the old and the new memory are not both held
     offset_ = 0;
-    buffer_ = strings ? Buffer::OfStrings(bytes / sizeof(std::string)) : allocator.Allocate(bytes);
+    buffer_ = strings ? Buffer::OfStrings(bytes / sizeof(std::string)) : allocator.Allocate(size);
   }
   meta_ = meta;
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/grown_size.h"
+
 namespace wherry {
 
 CpuContext::CpuContext(std::shared_ptr<ThreadPool> pool) : pool_(std::move(pool)) {}
@@ -10,9 +12,10 @@ void CpuContext::Copy(const DenseTensor& from, DenseTensor* to) { CopyHostTensor
 
 void* CpuContext::Scratch(size_t bytes) const {
   if (scratch_ == nullptr || scratch_size_ < bytes) {
+    const size_t grown = GrownSize(scratch_size_, bytes);
     ReleaseScratch();  // first, so that the old and the new memory are not both held
-    scratch_ = HostAllocator().Allocate(bytes);
-    scratch_size_ = bytes;
+    scratch_ = HostAllocator().Allocate(grown);
+    scratch_size_ = grown;
   }
   return scratch_->data();
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/check.h"
+#include "core/grown_size.h"
 #include "kernel/invoke.h"
 #include "runtime/block_state.h"
 
@@ -96,8 +97,10 @@ void Session::BindMemory(BlockState* state, ShapePlan* plan) {
       }
     }
     state->bound = nullptr;
+    const size_t held = state->arena == nullptr ? 0 : state->arena->size();
     state->arena.reset();
-    state->arena = HostAllocator().Allocate(plan->arena_bytes);
+    state->arena =
+        HostAllocator().Allocate(memory_limit_ == 0 ? GrownSize(held, plan->arena_bytes) : plan->arena_bytes);
   }
   if (state->bound == plan) {
     for (int slot : plan->given_away) BindSlot(*state, plan, Index(slot));
@@ -158,6 +161,10 @@ void Session::LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<Den
       output->set_buffer(nullptr);  // so that its only owner is the plan
     } else if (output->buffer()->size() >= tensor.nbytes()) {
       tensor.set_buffer(output->buffer());
+    } else if (IsHostMemory(plan->targets[root])) {
+      const size_t held = output->buffer()->size();
+      output->set_buffer(nullptr);  // first, so that the old and the new memory are not both held
+      tensor.set_buffer(HostAllocator().Allocate(GrownSize(held, tensor.nbytes())));
     }
   }
 }

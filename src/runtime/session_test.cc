@@ -63,6 +63,19 @@ TEST_P(SessionTest, AllocatesNothingOnAKnownShape) {
   EXPECT_EQ(AllocationCount(), before);
 }
 
+TEST_P(SessionTest, MemoryThatIsOutgrownStepByStepIsReplacedAtFewSteps) {
+  Session session(Build(kFcProgram, GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  std::vector<const Buffer*> buffers;
+  for (int64_t rows = 100; rows < 200; ++rows) {
+    const DenseTensor x = F32({rows, 2}, std::vector<float>(static_cast<size_t>(rows) * 2, 1));
+    session.Run({&x}, &outputs);
+    EXPECT_EQ(Values(*outputs[0]).back(), 26);
+    if (buffers.empty() || buffers.back() != outputs[0]->buffer().get()) buffers.push_back(outputs[0]->buffer().get());
+  }
+  EXPECT_LE(buffers.size(), 3U);  // 100, 150 and 225 rows
+}
+
 TEST_P(SessionTest, HeldOutputsSurviveTheNextRun) {
   Session session(Build(kFcProgram, GetParam()), nullptr);
   std::vector<std::shared_ptr<DenseTensor>> outputs;
