@@ -97,7 +97,7 @@ TEST(PredictorStressTest, ManyShapesInBoundedMemory) {
   for (int i = 0; i < 200; ++i) {
     const std::vector<float> got = RunOn(predictor.get(), ShapeOf(i), i);
     if (i % 10 == 0) {
-      EXPECT_EQ(got, RunOn(Create(1).get(), ShapeOf(i), i)) << i;
+      EXPECT_EQ(got, RunOn(Create(2).get(), ShapeOf(i), i)) << i;
     }
     most = std::max(most, predictor->ActivationBytes());
   }
@@ -105,7 +105,7 @@ TEST(PredictorStressTest, ManyShapesInBoundedMemory) {
   EXPECT_LE(most, predictor->ActivationBytes() + (1 << 20));
   predictor->Trim();
   EXPECT_LT(predictor->ActivationBytes(), size_t{1} << 16);
-  EXPECT_EQ(RunOn(predictor.get(), ShapeOf(1), 1), RunOn(Create(1).get(), ShapeOf(1), 1));
+  EXPECT_EQ(RunOn(predictor.get(), ShapeOf(1), 1), RunOn(Create(2).get(), ShapeOf(1), 1));
 }
 
 TEST(PredictorStressTest, AnEmptyBatchGivesEmptyResults) {
@@ -114,7 +114,7 @@ TEST(PredictorStressTest, AnEmptyBatchGivesEmptyResults) {
   EXPECT_EQ(predictor->GetOutput(0)->shape(), Shape({0, 5}));
   // No element, though the extents are huge: nothing may walk over them.
   EXPECT_TRUE(RunOn(predictor.get(), {0, 3, int64_t{1} << 30, int64_t{1} << 30}, 0).empty());
-  EXPECT_EQ(RunOn(predictor.get(), {1, 3, 1, 1}, 3), RunOn(Create(1).get(), {1, 3, 1, 1}, 3));
+  EXPECT_EQ(RunOn(predictor.get(), {1, 3, 1, 1}, 3), RunOn(Create(2).get(), {1, 3, 1, 1}, 3));
 }
 
 TEST(PredictorStressTest, WorksOnAfterErrors) {
@@ -190,18 +190,23 @@ TEST(PredictorStressTest, CancelledRunsLeaveHeldResultsAlone) {
 
 TEST(PredictorStressTest, ClonesAndPredictorsInManyThreads) {
   constexpr int kThreads = 8;
-  std::vector<std::vector<float>> expected;
-  for (int i = 0; i < 8; ++i) expected.push_back(RunOn(Create(1).get(), ShapeOf(i), i));
+  // By the number of threads, which the choice of a convolution's algorithm, and with it the rounding, depends on.
+  constexpr int kMostThreads = 3;
+  std::vector<std::vector<float>> expected[kMostThreads + 1];
+  for (int count = 1; count <= kMostThreads; ++count) {
+    for (int i = 0; i < 8; ++i) expected[count].push_back(RunOn(Create(count).get(), ShapeOf(i), i));
+  }
   auto origin = Create(2);
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t, shared = origin->Clone()] {
       // Half run clones, half make predictors of their own at the same time.
-      const std::shared_ptr<PaddlePredictor> mine = t % 2 == 0 ? shared : Create(1 + t % 3);
+      const int count = t % 2 == 0 ? 2 : 1 + t % kMostThreads;
+      const std::shared_ptr<PaddlePredictor> mine = t % 2 == 0 ? shared : Create(count);
       for (int i = 0; i < 24; ++i) {
         const int which = (i + t) % 8;
-        if (RunOn(mine.get(), ShapeOf(which), which) != expected[static_cast<size_t>(which)]) ++wrong;
+        if (RunOn(mine.get(), ShapeOf(which), which) != expected[count][static_cast<size_t>(which)]) ++wrong;
         if (i == 12 && CodeOf([&mine] { mine->Clone()->Run(); }) != ErrorCode::kInvalidArgument) ++wrong;  // no input
       }
     });
