@@ -18,6 +18,7 @@ std::string ShowModel(const CxxConfig& config, const std::string& format);
 // Every candidate kernel of an op (by result name or label) with its cost or its refusal, and the pick.
 std::string ExplainOp(const CxxConfig& config, const std::string& op);
 // Whether every operator can run for these places; the list of what cannot, with reasons. Empty: all can.
+// Error if the model cannot be read at all.
 std::vector<std::string> CheckModel(const CxxConfig& config);
 
 struct OpInfo {

@@ -94,6 +94,7 @@ std::vector<std::string> CheckModel(const CxxConfig& config) {
   try {
     Executable::Build(LoadModel(config).program);
   } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported) throw;
     return {error.what()};
   }
   return {};

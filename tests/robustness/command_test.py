@@ -140,6 +140,7 @@ class CommandTest(unittest.TestCase):
 
     def test_what_is_no_model(self):
         self.refused('run', self.folder.name + '/nothing', says='nothing')
+        self.refused('show', self.folder.name + '/nothing', '--check', says='not found')
         self.refused('run', '/dev/null')
         self.refused('run', 'a' * 5000)
         self.refused('run', 'a\x01\x1b\nb')
