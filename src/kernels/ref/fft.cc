@@ -1,6 +1,9 @@
 // Discrete Fourier transforms.
 #include <algorithm>
+#include <bit>
 #include <complex>
+#include <map>
+#include <memory>
 #include <numbers>
 #include <vector>
 
@@ -21,14 +24,14 @@ int64_t SmallestFactor(int64_t n) {
   return n;
 }
 
-// Transforms of one length: split by its prime factors, so that the work is the length times their sum.
+class Chirp;
+
+// Transforms of one length: split by its prime factors, so that the work is the length times the sum of the small ones
+// and the logarithms of the large ones.
 class Fourier {
  public:
-  Fourier(int64_t length, bool inverse) : roots_(static_cast<size_t>(length)) {
-    const double turn = (inverse ? 2.0 : -2.0) * std::numbers::pi / static_cast<double>(length);
-    for (int64_t k = 0; k < length; ++k)
-      roots_[static_cast<size_t>(k)] = std::polar(1.0, turn * static_cast<double>(k));
-  }
+  Fourier(int64_t length, bool inverse);
+  ~Fourier();
 
   std::vector<Complex> operator()(const std::vector<Complex>& x) const {
     std::vector<Complex> out(roots_.size());
@@ -37,25 +40,11 @@ class Fourier {
   }
 
  private:
+  // Prime factors up to this are summed term by term, which is as fast as a chirp of the length.
+  static constexpr int64_t kMostSummed = 64;
+
   // Of every stride-th of x's elements, of which there are n.
-  void Transform(const Complex* x, int64_t stride, Complex* out, int64_t n) const {
-    if (n == 1) {
-      *out = *x;
-      return;
-    }
-    const int64_t parts = SmallestFactor(n);
-    const int64_t length = n / parts;
-    for (int64_t p = 0; p < parts; ++p) Transform(x + p * stride, stride * parts, out + p * length, length);
-    std::vector<Complex> terms(static_cast<size_t>(parts));
-    for (int64_t k = 0; k < length; ++k) {
-      for (int64_t p = 0; p < parts; ++p) terms[static_cast<size_t>(p)] = out[p * length + k] * Root(p * k, stride);
-      for (int64_t q = 0; q < parts; ++q) {
-        Complex sum = 0.0;
-        for (int64_t p = 0; p < parts; ++p) sum += terms[static_cast<size_t>(p)] * Root(p * q * length, stride);
-        out[q * length + k] = sum;
-      }
-    }
-  }
+  void Transform(const Complex* x, int64_t stride, Complex* out, int64_t n) const;
   // Root number i of those of length roots / stride.
   Complex Root(int64_t i, int64_t stride) const {
     const auto size = static_cast<int64_t>(roots_.size());
@@ -63,7 +52,86 @@ class Fourier {
   }
 
   std::vector<Complex> roots_;
+  std::map<int64_t, std::unique_ptr<const Chirp>> chirps_;  // by their length
 };
+
+// Transforms of a large prime length as a convolution (Bluestein): jk is half of j^2 + k^2 - (k - j)^2, so root^jk is a
+// product of three elements of the chirp root^(j^2 / 2).
+class Chirp {
+ public:
+  Chirp(int64_t length, bool inverse)
+      : chirp_(static_cast<size_t>(length)),
+        size_(std::bit_ceil(static_cast<uint64_t>(2 * length - 1))),
+        forward_(static_cast<int64_t>(size_), false),
+        backward_(static_cast<int64_t>(size_), true) {
+    const double turn = (inverse ? 1.0 : -1.0) * std::numbers::pi / static_cast<double>(length);
+    std::vector<Complex> against(size_);
+    int64_t square = 0;  // modulo twice the length, where the chirp repeats
+    for (int64_t j = 0; j < length; ++j) {
+      const auto at = static_cast<size_t>(j);
+      chirp_[at] = std::polar(1.0, turn * static_cast<double>(square));
+      against[at] = against[(size_ - at) % size_] = std::conj(chirp_[at]);
+      square = (square + 2 * j + 1) % (2 * length);
+    }
+    against_ = forward_(against);
+  }
+
+  void operator()(const std::vector<Complex>& terms, std::vector<Complex>* sums) const {
+    std::vector<Complex> work(size_);
+    for (size_t j = 0; j < chirp_.size(); ++j) work[j] = terms[j] * chirp_[j];
+    work = forward_(work);
+    for (size_t j = 0; j < size_; ++j) work[j] *= against_[j] / static_cast<double>(size_);
+    work = backward_(work);
+    for (size_t k = 0; k < chirp_.size(); ++k) (*sums)[k] = work[k] * chirp_[k];
+  }
+
+ private:
+  std::vector<Complex> chirp_;
+  size_t size_;
+  Fourier forward_;
+  Fourier backward_;
+  std::vector<Complex> against_;
+};
+
+Fourier::Fourier(int64_t length, bool inverse) : roots_(static_cast<size_t>(length)) {
+  const double turn = (inverse ? 2.0 : -2.0) * std::numbers::pi / static_cast<double>(length);
+  for (int64_t k = 0; k < length; ++k) roots_[static_cast<size_t>(k)] = std::polar(1.0, turn * static_cast<double>(k));
+  for (int64_t rest = length; rest > 1;) {
+    const int64_t factor = SmallestFactor(rest);
+    if (factor > kMostSummed && chirps_.count(factor) == 0) {
+      chirps_[factor] = std::make_unique<const Chirp>(factor, inverse);
+    }
+    rest /= factor;
+  }
+}
+
+Fourier::~Fourier() = default;
+
+void Fourier::Transform(const Complex* x, int64_t stride, Complex* out, int64_t n) const {
+  if (n == 1) {
+    *out = *x;
+    return;
+  }
+  const int64_t parts = SmallestFactor(n);
+  const int64_t length = n / parts;
+  for (int64_t p = 0; p < parts; ++p) Transform(x + p * stride, stride * parts, out + p * length, length);
+  const auto chirp = chirps_.find(parts);
+  std::vector<Complex> terms(static_cast<size_t>(parts));
+  std::vector<Complex> sums(static_cast<size_t>(parts));
+  for (int64_t k = 0; k < length; ++k) {
+    for (int64_t p = 0; p < parts; ++p) terms[static_cast<size_t>(p)] = out[p * length + k] * Root(p * k, stride);
+    if (chirp != chirps_.end()) {
+      (*chirp->second)(terms, &sums);
+    } else {
+      for (int64_t q = 0; q < parts; ++q) {
+        Complex sum = 0.0;
+        for (int64_t p = 0; p < parts; ++p) sum += terms[static_cast<size_t>(p)] * Root(p * q * length, stride);
+        sums[static_cast<size_t>(q)] = sum;
+      }
+    }
+    for (int64_t q = 0; q < parts; ++q) out[q * length + k] = sums[static_cast<size_t>(q)];
+  }
+}
 
 template <typename T>
 void Dft(const CpuContext& /*context*/, const DenseTensor& x, const Scalar& length_given, const Scalar& axis_given,

@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "base/check.h"
 #include "kernels/ref/expect_test_util.h"
 
 namespace wherry::ref {
@@ -17,6 +22,25 @@ dft | x = f64[2,1] 1 1 | length = 6 | -> f64[6,2] 2 0 1.5 -0.8660254037844386 0.
 dft | x = f64[2,2,1] 1 2 3 4 | axis = 0 | -> f64[2,2,2] 4 0 6 0 -2 0 -2 0
 )");
   EXPECT_NE(ErrorOf("dft | x = f64[2,3] 1 2 3 4 5 6 |").find("a last dimension of 1 or 2"), std::string::npos);
+}
+
+// Lengths with a prime factor of more than 64, one of them too long for a sum per element (it would take minutes).
+TEST(Dft, TransformsLargePrimes) {
+  for (const int64_t length : {67, 2 * 71, 67 * 67, 99991}) {
+    for (const bool inverse : {false, true}) {
+      // A one at position 1 becomes the roots of unity.
+      std::string x;
+      std::string expected;
+      const double scale = inverse ? 1.0 / static_cast<double>(length) : 1.0;
+      for (int64_t i = 0; i < length; ++i) {
+        const double angle = 2.0 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length);
+        x += i == 1 ? " 1 0" : " 0 0";
+        expected += StrCat(" ", scale * std::cos(angle), " ", (inverse ? scale : -scale) * std::sin(angle));
+      }
+      ExpectAll(StrCat("dft | x = f64[", length, ",2]", x, " | inverse = ", inverse ? "true" : "false", " | -> f64[",
+                       length, ",2]", expected, "\n"));
+    }
+  }
 }
 
 TEST(Linalg, SolvesAndFactors) {
