@@ -83,6 +83,12 @@ TEST(OnnxComposed, RecurrentLayers) {
            {Value("x", {3, 2, 5}), Value("w", {1, 12, 5}), Value("r", {1, 12, 4})}};
   EXPECT_EQ(ResultMeta(Import(gru)), "f32[3,1,2,4]");
   EXPECT_TRUE(FindOp(Import(gru), "rnn").GetAttr<bool>("linear_before_reset"));
+  Case lengths{{"GRU", {}, {"y", "h"}, {}, "", ""},
+               {Value("x", {3, 2, 5}), Value("w", {1, 12, 5}), Value("r", {1, 12, 4}), Value("b", {1, 24}),
+                Value("lens", {2}, kTestInt32)}};
+  // A sequence without steps ends with zeros.
+  EXPECT_EQ(FindOp(Import(lengths), "where").Output("out"), Names{Import(lengths).main().outputs[1]});
+  EXPECT_EQ(ResultMeta(Import(lengths), 1), "f32[1,2,4]");
   gru.node.attrs[0].second = 5;
   EXPECT_NE(ErrorOf([&] { Import(gru); }).message().find("hidden_size is 5"), std::string::npos);
   gru.node.attrs = {{"activations", Names{"Sigmoid", "Swish"}}};

@@ -96,8 +96,17 @@ void Recurrent(OnnxContext& c, const char* cell) {
   }
   const std::vector<std::string> results = c.EmitMany("rnn", inputs, attrs, c.op().type == "LSTM" ? 3 : 2);
   if (c.HasOutput(0)) c.Bind(0, layout == 0 ? results[0] : Transposed(c, results[0], {2, 0, 1, 3}));
+  // Of a sequence without steps our rnn gives the initial states, ONNX Runtime zeros.
+  const std::string lengths = c.OptionalInput(4);
+  std::string any_steps;
   for (size_t i = 1; i < results.size(); ++i) {
-    if (c.HasOutput(i)) c.Bind(i, turned(results[i]));
+    if (!c.HasOutput(i)) continue;
+    std::string last = results[i];
+    if (!lengths.empty()) {
+      if (any_steps.empty()) any_steps = c.Unsqueezed(c.Binary("greater_than", lengths, c.Like(lengths, 0.0)), {1});
+      last = c.Emit("where", {{"condition", {any_steps}}, {"x", {last}}, {"y", {c.Like(last, 0.0)}}});
+    }
+    c.Bind(i, turned(last));
   }
 }
 
