@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "kernel/layout_rule.h"
 #include "op/unknown_dim.h"
 #include "runtime/binding.h"
 
@@ -128,6 +129,26 @@ bool PlanInference::NeedsCasts(const PlannedCall& call) const {
   });
 }
 
+// Whether an argument lies otherwise than the kernel takes it: no layout conversion stands between them either.
+bool PlanInference::NeedsLayouts(const PlannedCall& call, const std::vector<BoundArg>& bound) const {
+  if (call.kernel == nullptr) return false;
+  const OpSchema& schema = *call.instruction->schema;
+  const bool elementwise = schema.Has(kTraitUnary) || schema.Has(kTraitBinary);
+  DataLayout layout = call.kernel->key.layout();
+  for (size_t i = 0; i < bound.size(); ++i) {
+    for (const MetaTensor* tensor : bound[i].tensors) {
+      if (!tensor->rank_known || tensor->rank() < 3) continue;
+      const bool follows = FollowsLayout(schema, i);
+      if (follows && layout == DataLayout::kAny) {
+        if (elementwise) layout = tensor->layout;  // any, but all alike
+      } else if (tensor->layout != LayoutForKernel(layout, layout, follows, tensor->rank())) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 void PlanInference::SetResult(size_t slot, MetaTensor meta, Target target, Residence residence) {
   plan_->tensors[slot] = DenseTensor(meta.tensor_meta());
   plan_->targets[slot] = target;
@@ -147,6 +168,7 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
   // InferMeta checks that the arguments fit together, which it can only once it sees the shapes of all of them, and the
   // numbers of lists and axes that tensors give: until then nothing may run, even if what it gives is known already.
   bool checked = true;
+  bool layouts_differ = false;
   std::vector<std::vector<MetaTensor>> results;
   if (known) {
     const std::vector<BoundArg> bound = Bind(call);
@@ -156,6 +178,7 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
         checked = checked && IsFixed(*tensor) && (!numbers || tensor->values);
       }
     }
+    layouts_differ = !io_copy && NeedsLayouts(call, bound);
     std::vector<size_t> counts;
     for (const std::vector<int>& slots : instruction.outputs) counts.push_back(slots.size());
     results = InferMeta(schema, bound, counts);
@@ -166,7 +189,7 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
       }
     }
   }
-  const bool later = io_copy || NeedsCasts(call) || !checked;
+  const bool later = io_copy || NeedsCasts(call) || layouts_differ || !checked;
   call.at_run_time = !known || later;
   for (size_t i = 0; i < instruction.outputs.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {

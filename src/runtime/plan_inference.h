@@ -38,6 +38,7 @@ class PlanInference {
   // Types of a block's results for these inputs; nullopt where it cannot be inferred: perhaps it is never run.
   std::optional<std::vector<MetaTensor>> InferChild(int block, std::span<const MetaTensor> inputs) const;
   DataLayout ResultLayout(const PlannedCall& call, const MetaTensor& result) const;
+  bool NeedsLayouts(const PlannedCall& call, const std::vector<BoundArg>& bound) const;
   bool NeedsCasts(const PlannedCall& call) const;
   void SetResult(size_t slot, MetaTensor meta, Target target, Residence residence);
 
