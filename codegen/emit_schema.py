@@ -11,6 +11,7 @@ _TRAITS = {
     "dynamic_output": "kTraitDynamicOutput",
     "control_flow": "kTraitControlFlow",
     "random": "kTraitRandom",
+    "sequence": "kTraitSequence",
 }
 
 

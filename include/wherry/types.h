@@ -15,7 +15,7 @@ namespace wherry {
 // kUndefined means "decide for me", kAny "fits everything". kHost, kX86 and kARM share one memory space.
 enum class Target : uint8_t { kUndefined, kAny, kHost, kX86, kARM, kOpenCL, kCUDA, kCustom };
 
-// Sub-byte and 8-bit float types are storage only: kernels convert.
+// Sub-byte and 8-bit float types are storage only: kernels convert. A kSequence is one value that is a list of tensors.
 enum class DataType : uint8_t {
   kUndefined,
   kAny,
@@ -39,6 +39,7 @@ enum class DataType : uint8_t {
   kUInt4,
   kFP8E4M3FN,
   kFP8E5M2,
+  kSequence,
 };
 
 // kNCHW is the plain row-major order of the logical dimensions, whatever their number; kNHWC stores axis 1 (channels)
@@ -54,7 +55,7 @@ Target ParseTarget(std::string_view name);
 DataType ParseDataType(std::string_view name);
 DataLayout ParseDataLayout(std::string_view name);
 
-// Bytes of one element; 0 for kUndefined, kAny, kString and the 4-bit types.
+// Bytes of one element; 0 for kUndefined, kAny, kString, kSequence and the 4-bit types.
 size_t SizeOf(DataType dtype) noexcept;
 bool IsFloating(DataType dtype) noexcept;  // fp8 to fp64
 bool IsInteger(DataType dtype) noexcept;   // signed and unsigned, not bool

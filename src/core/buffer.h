@@ -6,11 +6,14 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/file_bytes.h"
 #include "wherry/types.h"
 
 namespace wherry {
+
+class DenseTensor;
 
 // Owns (or borrows) `size` bytes. On a device target `data` is that device's handle and must not be dereferenced by
 // host code. Immutable but for the bytes it refers to; shared by std::shared_ptr; the deleter runs when the last owner
@@ -33,6 +36,9 @@ class Buffer {
   // A host buffer of `count` empty std::string objects, which live as long as the buffer. Error(kResourceExhausted).
   static std::shared_ptr<Buffer> OfStrings(size_t count);
 
+  // The tensors of a sequence, which live as long as the buffer and are not to be changed. It has no bytes.
+  static std::shared_ptr<Buffer> OfTensors(std::vector<DenseTensor> tensors);
+
   void* data() const { return data_; }
   size_t size() const { return size_; }
   Target target() const { return target_; }
@@ -43,12 +49,15 @@ class Buffer {
   void Discard() const {
     if (discard_) discard_();
   }
+  // Null but for one made by OfTensors.
+  const std::vector<DenseTensor>* tensors() const { return tensors_.get(); }
 
  private:
   void* data_;
   size_t size_;
   Target target_;
   bool holds_strings_ = false;
+  std::shared_ptr<const std::vector<DenseTensor>> tensors_;
   std::function<void(void*)> deleter_;
   std::function<void()> discard_;
 };

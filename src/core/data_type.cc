@@ -51,6 +51,7 @@ constexpr Name<DataType> kDataTypes[] = {
     {DataType::kUInt4, "u4"},
     {DataType::kFP8E4M3FN, "f8e4m3fn"},
     {DataType::kFP8E5M2, "f8e5m2"},
+    {DataType::kSequence, "sequence"},
     {DataType::kInt8, "int8"},
     {DataType::kUInt8, "uint8"},
     {DataType::kInt16, "int16"},
@@ -140,6 +141,7 @@ size_t SizeOf(DataType dtype) noexcept {
     case DataType::kUndefined:
     case DataType::kAny:
     case DataType::kString:
+    case DataType::kSequence:
     case DataType::kInt4:
     case DataType::kUInt4: return 0;
   }

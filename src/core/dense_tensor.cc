@@ -75,6 +75,23 @@ void* DenseTensor::CheckedData(DataType dtype) const {
   return static_cast<char*>(buffer_->data()) + offset_;
 }
 
+std::shared_ptr<Buffer> Buffer::OfTensors(std::vector<DenseTensor> tensors) {
+  auto buffer = std::make_shared<Buffer>(nullptr, 0, Target::kHost);
+  buffer->tensors_ = std::make_shared<const std::vector<DenseTensor>>(std::move(tensors));
+  return buffer;
+}
+
+DenseTensor SequenceOf(std::vector<DenseTensor> tensors) {
+  return DenseTensor(TensorMeta{DataType::kSequence, Shape(), DataLayout::kNCHW, 0},
+                     Buffer::OfTensors(std::move(tensors)));
+}
+
+const std::vector<DenseTensor>& TensorsOf(const DenseTensor& sequence) {
+  const std::vector<DenseTensor>* const tensors = sequence.has_data() ? sequence.buffer()->tensors() : nullptr;
+  WHERRY_ENFORCE(tensors != nullptr, kInvalidArgument, "value ", sequence.meta().DebugString(), " is no sequence");
+  return *tensors;
+}
+
 DenseTensor PlainHostCopy(const DenseTensor& from) {
   DenseTensor copy(HostAllocator(), {from.dtype(), from.shape(), DataLayout::kNCHW, 0});
   CopyHostTensor(from, &copy);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/buffer.h"
 #include "wherry/types.h"
@@ -97,6 +98,10 @@ class DenseTensor {
 // Copies host memory to host memory, converting layout and pixel stride; dtype and shape must agree, and `to` must have
 // memory that is not `from`'s. 4-bit types cannot change layout: Error(kUnsupported).
 void CopyHostTensor(const DenseTensor& from, DenseTensor* to);
+// A value of type kSequence, of rank 0 whatever the number of tensors. They are to own their memory.
+DenseTensor SequenceOf(std::vector<DenseTensor> tensors);
+// The tensors of one; Error(kInvalidArgument) for any other value.
+const std::vector<DenseTensor>& TensorsOf(const DenseTensor& sequence);
 // A host tensor of its own memory with the elements of `from` (on the host) in plain order.
 DenseTensor PlainHostCopy(const DenseTensor& from);
 // The padded pixel stride for `channels` of `dtype` where their bytes are a multiple of 2048 (one cache line more: the

@@ -1,8 +1,7 @@
 // InferMeta over statements: ordinary operators through their schema's function, control flow through its child graphs.
-#include <array>
-
 #include "base/check.h"
 #include "ir/ssa_graph.h"
+#include "op/control_flow.h"
 #include "op/unknown_dim.h"
 
 namespace wherry::mir {
@@ -21,20 +20,30 @@ MetaTensor Join(const MetaTensor& a, const MetaTensor& b, SymbolTable* symbols) 
   return joined;
 }
 
-void InferBlock(SSAGraph* block, const NodeList& captures) {
-  WHERRY_CHECK(captures.size() == block->inputs().size(), "a block has ", block->inputs().size(), " inputs for ",
-               captures.size(), " captures");
-  for (size_t i = 0; i < captures.size(); ++i) block->inputs()[i]->AsArg().type = captures[i]->AsArg().type;
-  for (Node* inner : block->StmtTopologicalOrder()) InferStmt(block, inner);
+// Deeper than this a loop's block is inferred once, for any shapes: inferring it again for more general ones at each
+// level would take time that grows with 3 to the depth.
+constexpr int kMostExactLoops = 3;
+
+void InferStmtAt(SSAGraph* graph, Node* node, int loops);
+
+void InferBlock(SSAGraph* block, const std::vector<MetaTensor>& inputs, int loops) {
+  WHERRY_CHECK(inputs.size() == block->inputs().size(), "a block has ", block->inputs().size(), " inputs for ",
+               inputs.size(), " values");
+  for (size_t i = 0; i < inputs.size(); ++i) block->inputs()[i]->AsArg().type = inputs[i];
+  for (Node* inner : block->StmtTopologicalOrder()) InferStmtAt(block, inner, loops);
 }
 
-void InferControlFlow(SSAGraph* graph, Node* node) {
-  Node::Stmt& stmt = node->AsStmt();
-  const NodeList& captures = stmt.input_list("captures");
-  for (const auto& block : stmt.blocks()) InferBlock(block.get(), captures);
-  const Binding& outputs = stmt.outputs();
-  const NodeList none;
-  const NodeList& results = outputs.empty() ? none : outputs.begin()->second;
+const NodeList& ListOf(const Binding& binding, const char* param) {
+  static const NodeList kNone;
+  const auto it = binding.find(param);
+  return it == binding.end() ? kNone : it->second;
+}
+
+void InferIf(SSAGraph* graph, Node::Stmt& stmt, int loops) {
+  std::vector<MetaTensor> captures;
+  for (const Node* capture : stmt.input_list("captures")) captures.push_back(capture->AsArg().type);
+  for (const auto& block : stmt.blocks()) InferBlock(block.get(), captures, loops);
+  const NodeList& results = ListOf(stmt.outputs(), stmt.schema().outputs[0].name);
   for (const auto& block : stmt.blocks()) {
     WHERRY_ENFORCE(block->outputs().size() == results.size(), kInvalidArgument, "a branch gives ",
                    block->outputs().size(), " values, ", results.size(), " are expected");
@@ -56,6 +65,42 @@ void NameUnknownDims(const MetaTensor& before, MetaTensor* type, SymbolTable* sy
     Dim& dim = type->dims[i];
     if (dim != kUnknownDim) continue;
     dim = had && !before.dims[i].known() ? before.dims[i] : symbols->FreshSymbol("d");
+  }
+}
+
+// The block is inferred for the shapes that the carried values have at first; where its results have others, again for
+// any dimensions, and then for any rank.
+void InferLoop(SSAGraph* graph, Node::Stmt& stmt, int loops) {
+  SSAGraph* const block = stmt.blocks().at(0).get();
+  const NodeList& finals = ListOf(stmt.outputs(), "finals");
+  const NodeList& scans = ListOf(stmt.outputs(), "scans");
+  std::vector<CarriedType> carried;
+  for (const Node* value : stmt.input_list("carried")) {
+    const MetaTensor& type = value->AsArg().type;
+    carried.emplace_back(loops < kMostExactLoops ? type : MetaTensor::UnknownRank(type.dtype));
+  }
+  WHERRY_ENFORCE(
+      finals.size() == carried.size() && block->outputs().size() == kLoopLeadingOutputs + finals.size() + scans.size(),
+      kInvalidArgument, "the block gives ", block->outputs().size(), " values for ", finals.size(), " finals and ",
+      scans.size(), " scans");
+  for (int pass = 0;; ++pass) {
+    std::vector<MetaTensor> inputs = {MetaTensor(DataType::kInt64, {}), MetaTensor::UnknownRank(DataType::kBool)};
+    for (const CarriedType& value : carried) inputs.push_back(value.type());
+    for (const Node* capture : stmt.input_list("captures")) inputs.push_back(capture->AsArg().type);
+    InferBlock(block, inputs, loops + 1);
+    bool stable = true;
+    for (size_t i = 0; i < carried.size(); ++i) {
+      const MetaTensor& next = block->outputs()[kLoopLeadingOutputs + i]->AsArg().type;
+      stable = carried[i].Admits(next, pass, &graph->symbols()) && stable;
+    }
+    if (stable) break;
+  }
+  for (size_t i = 0; i < finals.size(); ++i) finals[i]->AsArg().type = carried[i].type();
+  for (size_t i = 0; i < scans.size(); ++i) {
+    MetaTensor type = block->outputs()[kLoopLeadingOutputs + finals.size() + i]->AsArg().type.WithoutValues();
+    type.layout = DataLayout::kNCHW;
+    if (type.rank_known) type.dims.insert(type.dims.begin(), graph->symbols().FreshSymbol("d"));
+    scans[i]->AsArg().type = std::move(type);
   }
 }
 
@@ -86,21 +131,25 @@ void InferOrdinary(SSAGraph* graph, Node* node) {
   }
 }
 
-}  // namespace
-
-void InferStmt(SSAGraph* graph, Node* stmt) {
-  const OpSchema& schema = stmt->AsStmt().schema();
+void InferStmtAt(SSAGraph* graph, Node* node, int loops) {
+  Node::Stmt& stmt = node->AsStmt();
   try {
-    if (schema.Has(kTraitControlFlow)) {
-      InferControlFlow(graph, stmt);
+    if (!stmt.schema().Has(kTraitControlFlow)) {
+      InferOrdinary(graph, node);
+    } else if (IsLoop(stmt.schema())) {
+      InferLoop(graph, stmt, loops);
     } else {
-      InferOrdinary(graph, stmt);
+      InferIf(graph, stmt, loops);
     }
   } catch (Error& error) {
-    const std::string& label = stmt->AsStmt().label();
-    error.AddContext(StrCat("inferring op ", schema.name, label.empty() ? "" : " '" + label + "'"));
+    const std::string& label = stmt.label();
+    error.AddContext(StrCat("inferring op ", stmt.schema().name, label.empty() ? "" : " '" + label + "'"));
     throw;
   }
 }
+
+}  // namespace
+
+void InferStmt(SSAGraph* graph, Node* node) { InferStmtAt(graph, node, 0); }
 
 }  // namespace wherry::mir

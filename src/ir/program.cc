@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "ir/ssa_graph.h"
+#include "op/control_flow.h"
 #include "op/schema_registry.h"
 
 namespace wherry {
@@ -24,6 +25,9 @@ bool MayShare(const OpSchema& schema, const OpDesc& op, const std::string& resul
          std::any_of(schema.inplace.begin(), schema.inplace.end(),
                      [&is](const ArgOutputPair& pair) { return is(pair.arg, pair.output); });
 }
+
+// Values that are bound to an argument or output.
+size_t CountOf(const OpDesc& op, const char* param) { return op.Input(param).size() + op.Output(param).size(); }
 
 void VerifyBlock(const Program& program, size_t index) {
   const Block& block = program.blocks[index];
@@ -69,12 +73,13 @@ void VerifyBlock(const Program& program, size_t index) {
       WHERRY_ENFORCE(child > static_cast<int>(index) && child < static_cast<int>(program.blocks.size()),
                      kInvalidArgument, by, " owns block ", child, ", which is not a later block of the program");
       const Block& branch = program.blocks[static_cast<size_t>(child)];
-      const size_t captures = op.Input("captures").size();
-      const size_t results = op.Output(schema.outputs[0].name).size();
-      WHERRY_ENFORCE(branch.inputs.size() == captures && branch.outputs.size() == results, kInvalidArgument, by,
-                     " has ", captures, " captures and ", results, " results, its block ", child, " ",
-                     branch.inputs.size(), " inputs and ", branch.outputs.size(), " outputs");
+      const BlockArity arity = ArityOfBlocks(schema, [&op](const char* name) { return CountOf(op, name); });
+      WHERRY_ENFORCE(branch.inputs.size() == arity.inputs && branch.outputs.size() == arity.outputs, kInvalidArgument,
+                     by, " needs a block with ", arity.inputs, " inputs and ", arity.outputs, " outputs, its block ",
+                     child, " has ", branch.inputs.size(), " and ", branch.outputs.size());
     }
+    WHERRY_ENFORCE(!IsLoop(schema) || CountOf(op, "carried") == CountOf(op, "finals"), kInvalidArgument, by,
+                   " carries ", CountOf(op, "carried"), " values and gives ", CountOf(op, "finals"));
   }
   for (const auto& [name, type] : block.values) {
     const bool counts =

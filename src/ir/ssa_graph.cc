@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "op/control_flow.h"
 #include "op/schema_registry.h"
 
 namespace wherry::mir {
@@ -374,10 +375,13 @@ void SSAGraph::Verify() const {
       }
     }
     for (const auto& block : stmt.blocks_) {
-      if (block->inputs_.size() != stmt.input_list("captures").size()) {
-        WHERRY_CHECK(false, "invariant 9: a block of ", stmt.schema_->name, " has ", block->inputs_.size(),
-                     " inputs for ", stmt.input_list("captures").size(), " captures");
-      }
+      const BlockArity arity = ArityOfBlocks(*stmt.schema_, [&stmt](const char* param) {
+        const auto result = stmt.outputs_.find(param);
+        return stmt.input_list(param).size() + (result == stmt.outputs_.end() ? 0 : result->second.size());
+      });
+      WHERRY_CHECK(block->inputs_.size() == arity.inputs && block->outputs_.size() == arity.outputs,
+                   "invariant 9: a block of ", stmt.schema_->name, " has ", block->inputs_.size(), " inputs and ",
+                   block->outputs_.size(), " outputs, expected ", arity.inputs, " and ", arity.outputs);
       block->Verify();
     }
   }

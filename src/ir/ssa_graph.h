@@ -32,7 +32,7 @@ struct GraphShared {
 //  6. argument names are unique, and a weight's name is in the weight table with the meta of its type;
 //  7. graph outputs are arguments of the graph;
 //  8. required parameters are bound, each to the right number of arguments;
-//  9. a child graph's inputs correspond one to one to the owner's captures, its outputs to the owner's outputs;
+//  9. a child graph has the inputs and outputs that its owner gives and takes (op/control_flow.h);
 // 10. side tables refer to living nodes; an alias has the same storage size or is a view, and its source is not a
 // weight or input.
 class SSAGraph {

@@ -55,7 +55,7 @@ class Invocation {
   std::string Named(size_t i) const { return StrCat("argument '", schema_.args[i].name, "'"); }
 
   void CheckArguments() {
-    WHERRY_ENFORCE(!schema_.Has(kTraitControlFlow), kUnsupported, "control flow runs in a predictor only");
+    WHERRY_ENFORCE(!schema_.RunByRuntime(), kUnsupported, schema_.name, " runs in a predictor only");
     WHERRY_ENFORCE(args_.size() == schema_.args.size(), kInvalidArgument, "expected ", schema_.args.size(),
                    " arguments, got ", args_.size());
     bound_.resize(args_.size());

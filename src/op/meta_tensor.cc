@@ -58,6 +58,14 @@ MetaTensor MetaTensor::UnknownRank(DataType type) {
   return meta;
 }
 
+MetaTensor MetaTensor::WithoutValues() const {
+  MetaTensor meta(dtype, dims);
+  meta.rank_known = rank_known;
+  meta.layout = layout;
+  meta.pixel_stride = pixel_stride;
+  return meta;
+}
+
 bool MetaTensor::known() const {
   if (!rank_known) return false;
   for (const Dim& dim : dims) {

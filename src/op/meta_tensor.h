@@ -32,6 +32,8 @@ struct MetaTensor {
   int rank() const { return static_cast<int>(dims.size()); }
   // Every dimension is a number.
   bool known() const;
+  // The same type and shape, of which no values are known.
+  MetaTensor WithoutValues() const;
   // The concrete shape; Error(kInternal) unless known().
   Shape shape() const;
   TensorMeta tensor_meta() const;

@@ -45,6 +45,7 @@ enum OpTrait : uint32_t {
   kTraitDynamicOutput = 1U << 3U,  // the kernel decides the output's shape
   kTraitControlFlow = 1U << 4U,    // executed by runtime/; owns blocks; has no API function
   kTraitRandom = 1U << 5U,         // never folded, never merged
+  kTraitSequence = 1U << 7U,       // takes or gives a sequence; executed by runtime/; has no API function
   kTraitView = 1U << 6U,           // the output may alias the input's memory unchanged (reshape, squeeze, identity)
 };
 
@@ -80,6 +81,8 @@ struct OpDescriptor {
   std::span<const char* const> aliases;
 
   bool Has(OpTrait trait) const { return (traits & trait) != 0; }
+  // Executed by runtime/, not by a kernel.
+  bool RunByRuntime() const { return Has(kTraitControlFlow) || Has(kTraitSequence); }
   // Index of an argument or output, -1 if there is none.
   int FindArg(std::string_view param) const;
   int FindOutput(std::string_view param) const;

@@ -76,7 +76,7 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op) {
   std::vector<std::string> names;
   // Forward, as the pick goes: each op sees the layouts that the picks before it give.
   for (mir::Node* stmt : graph->StmtTopologicalOrder()) {
-    if (stmt->AsStmt().schema().Has(kTraitControlFlow)) continue;
+    if (stmt->AsStmt().schema().RunByRuntime()) continue;
     if (IsCalled(stmt, op)) text += ExplainStmt(*graph, stmt, context);
     names.push_back(stmt->AsStmt().label().empty() ? stmt->outlinks()[0]->AsArg().name : stmt->AsStmt().label());
     const mir::KernelChoice choice = mir::ChooseKernel(*graph, stmt, context);

@@ -200,6 +200,13 @@ MetaTensor TileInferMeta(const MetaTensor& x, const SymIntArray& repeats);
 MetaTensor PadInferMeta(const MetaTensor& x, const SymIntArray& paddings, const std::string& mode);
 MetaTensor NonzeroInferMeta(const MetaTensor& x);
 
+// Sequences. One that gives a sequence looks at nothing; what comes out of one has a shape that is not known.
+MetaTensor SequenceConstructInferMeta(const std::vector<const MetaTensor*>& x);
+MetaTensor SequenceInferMeta(const MetaTensor& x);
+MetaTensor SequenceAtInferMeta(const MetaTensor& sequence, DataType dtype);
+MetaTensor SequenceLengthInferMeta(const MetaTensor& sequence);
+MetaTensor SequenceSizesInferMeta(const MetaTensor& sequence);
+
 // New tensors.
 MetaTensor ShapeInferMeta(const MetaTensor& x, DataType dtype);
 MetaTensor FullInferMeta(const SymIntArray& shape, const SymScalar& value, DataType dtype);

@@ -19,7 +19,7 @@ class FoldConstantsPass : public ProgramPass {
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       BindAttributes(graph.get(), stmt);
-      if (stmt->AsStmt().schema().Has(kTraitControlFlow) || stmt->AsStmt().schema().Has(kTraitRandom) ||
+      if (stmt->AsStmt().schema().RunByRuntime() || stmt->AsStmt().schema().Has(kTraitRandom) ||
           IsPlacement(stmt->AsStmt())) {
         continue;
       }

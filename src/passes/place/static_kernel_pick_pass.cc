@@ -13,7 +13,7 @@ class StaticKernelPickPass : public StmtPass {
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       const OpSchema& schema = stmt->AsStmt().schema();
-      if (schema.Has(kTraitControlFlow) || std::string_view(schema.name) == "io_copy") continue;
+      if (schema.RunByRuntime() || std::string_view(schema.name) == "io_copy") continue;
       const KernelChoice choice = ChooseKernel(*graph, stmt, context());
       if (choice.kernel == nullptr) {
         // Loading reports all such ops at once; here the others still get theirs.
