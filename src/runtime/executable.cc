@@ -114,7 +114,7 @@ class BlockCompiler {
         results.push_back(TypeOf(name));
       }
     }
-    if (!schema.Has(kTraitControlFlow)) {
+    if (!schema.RunByRuntime()) {
       const KernelProblem problem(schema, bound, results, instruction.constants, 1);
       const KernelPick pick = index < block_.picks.size() ? block_.picks[index] : KernelPick();
       try {

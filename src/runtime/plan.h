@@ -35,6 +35,8 @@ struct PlanInput {
 // By the slot of a block: the plan's slot that holds the value.
 using SlotMap = std::vector<int>;
 
+struct LoopState;
+
 struct PlannedCall {
   const Instruction* instruction = nullptr;
   const SlotMap* slots = nullptr;  // of the block that the instruction stands in
@@ -46,6 +48,9 @@ struct PlannedCall {
   // Control flow: what its blocks' plans are looked up by. Values are set for good, types where they are known only
   // then, before each run.
   std::vector<PlanInput> block_inputs;
+  // A loop: what is known of an iteration's values for the scans, and what it keeps from run to run.
+  std::vector<MetaTensor> scan_rows;
+  std::shared_ptr<LoopState> loop;
 
   PlannedCall(const Instruction* what, const SlotMap* map, DeviceContext* device)
       : instruction(what), slots(map), context(device) {}

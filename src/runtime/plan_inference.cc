@@ -4,8 +4,8 @@
 
 #include "base/check.h"
 #include "kernel/layout_rule.h"
+#include "op/control_flow.h"
 #include "op/unknown_dim.h"
-#include "runtime/binding.h"
 
 namespace wherry {
 
@@ -158,13 +158,14 @@ void PlanInference::SetResult(size_t slot, MetaTensor meta, Target target, Resid
 
 void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
   const OpSchema& schema = *instruction.schema;
-  if (schema.Has(kTraitControlFlow)) return InferControlFlow(instruction, map);
+  if (schema.Has(kTraitControlFlow)) return IsLoop(schema) ? InferLoop(instruction, map) : InferIf(instruction, map);
   const bool io_copy = IsIoCopy(instruction);
   Target target = instruction.kernel == nullptr ? Target::kHost : instruction.kernel->key.target();
   PlannedCall& call = plan_->calls.emplace_back(&instruction, map, &devices_->Get(target).implementation());
   call.kernel = instruction.kernel;
   if (io_copy) target = std::get<Target>(*instruction.args[Index(schema.FindArg("target"))].attribute);
-  bool known = !schema.Has(kTraitDynamicOutput) && (instruction.kernel != nullptr || io_copy);
+  bool known =
+      !schema.Has(kTraitDynamicOutput) && !schema.Has(kTraitSequence) && (instruction.kernel != nullptr || io_copy);
   // InferMeta checks that the arguments fit together, which it can only once it sees the shapes of all of them, and the
   // numbers of lists and axes that tensors give: until then nothing may run, even if what it gives is known already.
   bool checked = true;
@@ -189,6 +190,7 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
       }
     }
   }
+  if (schema.Has(kTraitSequence)) return InferSequenceOp(&call);
   const bool later = io_copy || NeedsCasts(call) || layouts_differ || !checked;
   call.at_run_time = !known || later;
   for (size_t i = 0; i < instruction.outputs.size(); ++i) {
@@ -204,37 +206,83 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
   }
 }
 
-void PlanInference::InferControlFlow(const Instruction& instruction, SlotMap* map) { InferIf(instruction, map); }
+// A sequence has one type, whatever is in it, and no memory of the plan's.
+void PlanInference::InferSequenceOp(PlannedCall* call) {
+  call->at_run_time = true;
+  const std::vector<int>& slots = call->instruction->outputs.at(0);
+  const auto results = InferMeta(*call->instruction->schema, Bind(*call), std::vector<size_t>{slots.size()});
+  for (size_t i = 0; i < slots.size(); ++i) metas_[call->Slot(slots[i])] = results.at(0).at(i);
+}
 
 void PlanInference::InferIf(const Instruction& instruction, SlotMap* map) {
   const MetaTensor& condition = metas_[Index((*map)[Index(instruction.args[0].slots.at(0))])];
   if (condition.values && condition.values->size() == 1 && condition.values->at(0).known()) {
     return Inline(instruction, map, instruction.blocks.at(condition.values->at(0).value() != 0 ? 0 : 1));
   }
-  PlannedCall& call = plan_->calls.emplace_back(&instruction, map, &devices_->Get(Target::kHost).implementation());
-  call.at_run_time = true;
   std::vector<MetaTensor> captures;
-  for (const int slot : instruction.args[1].slots) captures.push_back(metas_[call.Slot(slot)]);
-  bool known = true;
-  for (const MetaTensor& capture : captures) {
-    PlanInput input;
-    input.values = capture.values;
-    call.block_inputs.push_back(std::move(input));
-    known = known && capture.rank_known && capture.known();
-  }
-  if (!known) return;
+  for (const int slot : instruction.args[1].slots) captures.push_back(metas_[Index((*map)[Index(slot)])]);
+  PlannedCall& call = AddBlockCall(instruction, map, captures);
   const auto yes = InferChild(instruction.blocks.at(0), captures);
   const auto no = yes ? InferChild(instruction.blocks.at(1), captures) : std::nullopt;
   if (!no) return;
   const std::vector<int>& results = instruction.outputs.at(0);
   for (size_t i = 0; i < results.size(); ++i) {
-    MetaTensor type = (*yes)[i];
-    MetaTensor other = (*no)[i];
-    type.values.reset();
-    other.values.reset();
-    if (type == other && type.known())
-      SetResult(call.Slot(results[i]), std::move(type), Target::kHost, Residence::kArena);
+    if ((*yes)[i].WithoutValues() == (*no)[i].WithoutValues()) SetBlockResult(call.Slot(results[i]), (*yes)[i]);
   }
+}
+
+void PlanInference::InferLoop(const Instruction& instruction, SlotMap* map) {
+  const auto meta_of = [&](int slot) -> const MetaTensor& { return metas_[Index((*map)[Index(slot)])]; };
+  const auto known_number = [&](size_t arg) -> std::optional<int64_t> {
+    if (instruction.args[arg].slots.empty()) return std::nullopt;
+    const MetaTensor& meta = meta_of(instruction.args[arg].slots[0]);
+    if (!meta.values || meta.values->size() != 1 || !meta.values->at(0).known()) return std::nullopt;
+    return meta.values->at(0).value();
+  };
+  const bool has_cond = !instruction.args[1].slots.empty();
+  std::vector<MetaTensor> inputs = {
+      MetaTensor(DataType::kInt64, {}),
+      has_cond ? meta_of(instruction.args[1].slots[0]).WithoutValues() : MetaTensor(DataType::kBool, {})};
+  for (const int slot : instruction.args[2].slots) inputs.push_back(meta_of(slot).WithoutValues());
+  for (const int slot : instruction.args[3].slots) inputs.push_back(meta_of(slot));
+  PlannedCall& call = AddBlockCall(instruction, map, inputs);
+  const auto child = InferChild(instruction.blocks.at(0), inputs);
+  if (!child) return;
+  // What is inferred about one iteration holds for all if the carried values keep their types.
+  const std::vector<int>& finals = instruction.outputs.at(0);
+  for (size_t i = 0; i < finals.size(); ++i) {
+    if ((*child)[kLoopLeadingOutputs + i].WithoutValues() != inputs[kLoopLeadingInputs + i]) return;
+  }
+  for (size_t i = 0; i < finals.size(); ++i) {
+    SetBlockResult(call.Slot(finals[i]), (*child)[kLoopLeadingOutputs + i]);
+  }
+  const auto& next_cond = child->at(0).values;
+  const bool runs_on = next_cond && next_cond->size() == 1 && next_cond->at(0) == Dim(1);
+  const std::optional<int64_t> trips = runs_on && (!has_cond || known_number(1) == 1) ? known_number(0) : std::nullopt;
+  const std::vector<int>& scans = instruction.outputs.at(1);
+  for (size_t i = 0; i < scans.size(); ++i) {
+    MetaTensor row = (*child)[kLoopLeadingOutputs + finals.size() + i].WithoutValues();
+    row.layout = DataLayout::kNCHW;
+    row.pixel_stride = 0;
+    call.scan_rows.push_back(row);
+    if (!trips || !row.rank_known) continue;
+    row.dims.insert(row.dims.begin(), Dim(std::max<int64_t>(0, *trips)));
+    SetBlockResult(call.Slot(scans[i]), row);
+  }
+}
+
+PlannedCall& PlanInference::AddBlockCall(const Instruction& instruction, SlotMap* map,
+                                         const std::vector<MetaTensor>& inputs) {
+  PlannedCall& call = plan_->calls.emplace_back(&instruction, map, &devices_->Get(Target::kHost).implementation());
+  call.at_run_time = true;
+  for (const MetaTensor& input : inputs) call.block_inputs.push_back({TensorMeta(), input.values});
+  return call;
+}
+
+void PlanInference::SetBlockResult(size_t slot, const MetaTensor& meta) {
+  if (meta.dtype == DataType::kSequence) metas_[slot] = meta;
+  const bool plain = SizeOf(meta.dtype) > 0;
+  if (plain && meta.known()) SetResult(slot, meta.WithoutValues(), Target::kHost, Residence::kArena);
 }
 
 // The block's instructions become calls of this plan, on the values that it captures, and the results are its own.
@@ -253,6 +301,9 @@ void PlanInference::Inline(const Instruction& instruction, SlotMap* map, int blo
 }
 
 std::optional<std::vector<MetaTensor>> PlanInference::InferChild(int block, std::span<const MetaTensor> inputs) const {
+  const bool known = std::all_of(inputs.begin(), inputs.end(),
+                                 [](const MetaTensor& input) { return input.rank_known && input.known(); });
+  if (!known) return std::nullopt;
   ShapePlan plan;
   PlanInference inference(executable_, devices_, &plan);
   try {

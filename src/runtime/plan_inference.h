@@ -32,8 +32,13 @@ class PlanInference {
   SlotMap* NewMap(const CompiledBlock& block);
   void RunBlock(const CompiledBlock& block, SlotMap* map);
   void Infer(const Instruction& instruction, SlotMap* map);
-  void InferControlFlow(const Instruction& instruction, SlotMap* map);
+  void InferSequenceOp(PlannedCall* call);
   void InferIf(const Instruction& instruction, SlotMap* map);
+  void InferLoop(const Instruction& instruction, SlotMap* map);
+  // Adds a call that runs blocks, for inputs of which this is known.
+  PlannedCall& AddBlockCall(const Instruction& instruction, SlotMap* map, const std::vector<MetaTensor>& inputs);
+  // Of a result of such a call: its type, if that is a plain tensor's and known.
+  void SetBlockResult(size_t slot, const MetaTensor& meta);
   void Inline(const Instruction& instruction, SlotMap* map, int block);
   // Types of a block's results for these inputs; nullopt where it cannot be inferred: perhaps it is never run.
   std::optional<std::vector<MetaTensor>> InferChild(int block, std::span<const MetaTensor> inputs) const;

@@ -6,7 +6,9 @@
 #include "base/check.h"
 #include "core/grown_size.h"
 #include "kernel/invoke.h"
+#include "op/control_flow.h"
 #include "runtime/block_state.h"
+#include "runtime/sequence_ops.h"
 
 namespace wherry {
 
@@ -177,6 +179,10 @@ void Session::CopyToHost(const DenseTensor& from, DenseTensor* to) {
 }
 
 void Session::CopyValue(const DenseTensor& from, DenseTensor* to) {
+  if (from.dtype() == DataType::kSequence) {
+    *to = from;  // never written over
+    return;
+  }
   TensorMeta meta = from.meta();
   meta.layout = DataLayout::kNCHW;
   meta.pixel_stride = 0;
@@ -274,12 +280,19 @@ void Session::RunCalls(ShapePlan* plan) {
 
 void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
   const Instruction& instruction = *call->instruction;
-  if (instruction.schema->Has(kTraitControlFlow)) return RunIf(call, plan);
+  if (instruction.schema->Has(kTraitControlFlow)) {
+    return IsLoop(*instruction.schema) ? RunLoop(call, plan) : RunIf(call, plan);
+  }
   std::vector<CallArg> args(instruction.args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     for (int slot : instruction.args[i].slots) args[i].tensors.push_back(&plan->tensors[call->Slot(slot)]);
     if (args[i].tensors.empty() && instruction.args[i].attribute != nullptr)
       args[i].attribute = *instruction.args[i].attribute;
+  }
+  if (instruction.schema->Has(kTraitSequence)) {
+    plan->tensors[call->Slot(instruction.outputs.at(0).at(0))] =
+        RunSequenceOp(*instruction.schema, args, &devices_.cpu(), memory_limit_);
+    return;
   }
   InvokeOptions options;
   for (const std::vector<int>& slots : instruction.outputs) options.output_counts.push_back(slots.size());

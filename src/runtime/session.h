@@ -62,6 +62,10 @@ class Session {
   void RunCalls(ShapePlan* plan);
   void RunAtRunTime(PlannedCall* call, ShapePlan* plan);
   void RunIf(PlannedCall* call, ShapePlan* plan);
+  void RunLoop(PlannedCall* call, ShapePlan* plan);
+  // One run of a loop's block, from the carried values of `loop` to the next. Whether there is to be another.
+  bool RunIteration(PlannedCall* call, ShapePlan* plan, LoopState* loop);
+  void GiveScan(const PlannedCall& call, size_t scan, LoopState* loop, ShapePlan* plan);
   // After the run of a block: its output becomes `result`, in memory that was planned for it, or in its own.
   void GiveResult(const ShapePlan& inner, size_t output, bool planned, DenseTensor* result);
   // The elements of a tensor on any device, to a host tensor of the same shape that has memory.

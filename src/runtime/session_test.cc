@@ -219,6 +219,167 @@ block same2(%t : f32[N]) -> (%t) {
   }
 }
 
+constexpr char kLoop[] = R"(
+weight %go : bool[] = [true]
+block main(%n : i64[], %x : f32[N]) -> (%y, %s, %i) {
+  %a = exp(x: %x)
+  (finals: [%f], scans: [%s, %i]) = loop(trip_count: %n, carried: [%a], captures: [%a]) blocks(body)
+  %y = neg(x: %f)
+}
+block body(%t : i64[], %c : bool[], %v : f32[N], %k : f32[N]) -> (%go, %w, %u, %t) {
+  %w = add(x: %v, y: %k)
+  %u = relu(x: %w)
+}
+)";
+
+DenseTensor I64(int64_t value) {
+  DenseTensor tensor(HostAllocator(), TensorMeta{DataType::kInt64, Shape(), DataLayout::kNCHW, 0});
+  tensor.mutable_data<int64_t>()[0] = value;
+  return tensor;
+}
+
+TEST_P(SessionTest, LoopsCarryValuesAndScanThem) {
+  Session session(Build(kLoop, GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({2}, {0, 0});
+  for (const int64_t trips : {3, 0, 4, -1}) {
+    const DenseTensor n = I64(trips);
+    const int64_t done = std::max<int64_t>(0, trips);
+    session.Run({&n, &x}, &outputs);
+    EXPECT_EQ(Values(*outputs[0]), (std::vector<float>(2, -1.0F - static_cast<float>(done))));
+    EXPECT_EQ(outputs[1]->shape(), (Shape{done, 2}));
+    EXPECT_EQ(outputs[2]->shape(), (Shape{done}));
+    for (int64_t i = 0; i < done; ++i) {
+      EXPECT_EQ(outputs[1]->data<float>()[2 * i], static_cast<float>(i + 2));
+      EXPECT_EQ(outputs[2]->data<int64_t>()[i], i);
+    }
+  }
+}
+
+// The trip count is a weight: all types are known before.
+TEST_P(SessionTest, APlannedLoopAllocatesNothing) {
+  std::string text = kLoop;
+  text.replace(text.find("%n : i64[], "), 12, "");
+  Session session(Build("weight %n : i64[] = [5]\n" + text, GetParam()), nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({2}, {0, 0});
+  inputs_ = {&x};
+  for (int warm = 0; warm < 3; ++warm) session.Run(inputs_, &outputs);
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>(2, -6.0F)));
+  const int64_t before = AllocationCount();
+  for (int i = 0; i < 10; ++i) session.Run(inputs_, &outputs);
+  EXPECT_EQ(AllocationCount(), before);
+}
+
+TEST_P(SessionTest, LoopsWhoseValuesGrow) {
+  Session session(Build(R"(
+weight %eight : i64[1] = [8]
+weight %yes : bool[] = [true]
+block main(%x : f32[N]) -> (%f) {
+  (finals: [%f]) = loop(cond: %yes, carried: [%x], captures: []) blocks(body)
+}
+block body(%t : i64[], %c : bool[], %v : f32[M]) -> (%less, %w) {
+  %w = concat(x: [%v, %v])
+  %n = shape(x: %w)
+  %less = less_than(x: %n, y: %eight)
+}
+)",
+                        GetParam()),
+                  nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  for (const int64_t n : {1, 3, 1}) {
+    const DenseTensor x = F32({n}, std::vector<float>(static_cast<size_t>(n), 2.0F));
+    session.Run({&x}, &outputs);
+    EXPECT_EQ(Values(*outputs[0]), std::vector<float>(n == 1 ? 8 : 12, 2.0F));
+  }
+}
+
+TEST_P(SessionTest, EndlessLoopsAreCancelled) {
+  Session session(Build(R"(
+weight %yes : bool[] = [true]
+block main(%x : f32[1]) -> (%f) {
+  (finals: [%f]) = loop(carried: [%x], captures: []) blocks(body)
+}
+block body(%t : i64[], %c : bool[], %v : f32[1]) -> (%yes, %v) {
+}
+)",
+                        GetParam()),
+                  nullptr);
+  std::atomic<bool> done{false};
+  std::thread canceller([&] {
+    while (!done) {
+      session.Cancel();
+      std::this_thread::yield();
+    }
+  });
+  const DenseTensor x = F32({1}, {1});
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  EXPECT_NE(ErrorText([&] { session.Run({&x}, &outputs); }).find("cancelled"), std::string::npos);
+  done = true;
+  canceller.join();
+}
+
+TEST_P(SessionTest, ScannedValuesKeepToTheMemoryLimit) {
+  Session session(Build(kLoop, GetParam()), nullptr, 1 << 16);
+  const DenseTensor n = I64(int64_t{1} << 62);
+  const DenseTensor x = F32({2}, {0, 0});
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  EXPECT_NE(ErrorText([&] { session.Run({&n, &x}, &outputs); }).find("the limit is 65536"), std::string::npos);
+  const DenseTensor two = I64(2);
+  session.Run({&two, &x}, &outputs);
+  EXPECT_EQ(Values(*outputs[0]), (std::vector<float>(2, -3.0F)));
+}
+
+// Carried through a loop and a branch, with tensors of other shapes.
+TEST_P(SessionTest, Sequences) {
+  Session session(Build(R"(
+weight %zero : i64[] = [0]
+weight %last : i64[] = [-1]
+weight %go : bool[] = [true]
+block main(%n : i64[], %c : bool[], %x : f32[N]) -> (%all, %count, %second, %sizes) {
+  %none = sequence_construct()
+  (finals: [%f, %g]) = loop(trip_count: %n, carried: [%none, %x], captures: []) blocks(body)
+  (out: [%h]) = if(cond: %c, captures: [%f]) blocks(same, front)
+  %all = sequence_concat(sequence: %h) {dtype = f32}
+  %count = sequence_length(sequence: %h)
+  %second = sequence_at(sequence: %h, position: %last) {dtype = f32}
+  %sizes = sequence_sizes(sequence: %h)
+}
+block body(%t : i64[], %k : bool[], %s : sequence[], %v : f32[M]) -> (%go, %r, %w) {
+  %r = sequence_insert(sequence: %s, x: %v)
+  %w = concat(x: [%v, %v])
+}
+block same(%a : sequence[]) -> (%a) {
+}
+block front(%b : sequence[]) -> (%e) {
+  %d = sequence_at(sequence: %b, position: %zero) {dtype = f32}
+  %m = neg(x: %d)
+  %e = sequence_write(sequence: %b, x: %m, position: %zero)
+}
+)",
+                        GetParam()),
+                  nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({1}, {3});
+  DenseTensor condition(HostAllocator(), TensorMeta{DataType::kBool, Shape(), DataLayout::kNCHW, 0});
+  for (const bool same : {true, false, true}) {
+    condition.mutable_data<bool>()[0] = same;
+    const DenseTensor n = I64(3);
+    session.Run({&n, &condition, &x}, &outputs);
+    std::vector<float> all(7, 3.0F);
+    if (!same) all[0] = -3.0F;
+    EXPECT_EQ(Values(*outputs[0]), all);
+    EXPECT_EQ(outputs[1]->data<int64_t>()[0], 3);
+    EXPECT_EQ(Values(*outputs[2]), (std::vector<float>(4, 3.0F)));
+    EXPECT_EQ(outputs[3]->data<int32_t>()[2], 4);
+  }
+  const DenseTensor n = I64(0);
+  EXPECT_NE(ErrorText([&] {
+              session.Run({&n, &condition, &x}, &outputs);
+            }).find("the sequence is empty"),
+            std::string::npos);
+}
+
 TEST_P(SessionTest, ShapesThatDependOnData) {
   Session session(Build(R"(
 block main(%x : f32[6], %s : i64[2]) -> (%z) {
