@@ -56,7 +56,7 @@ Written by `scripts/reference_tables.py` from `wherry list`; `wherry show MODEL 
 | Paddle 3 PIR | `.json` + `.pdiparams` | {counts["pir"]} |
 | Wherry | `.wry`, written by `wherry opt` | {len(ops)} |
 
-Control flow (ONNX's `If`; Paddle's conditional blocks) is read beside these.
+Control flow (ONNX's `If`, `Loop` and `Scan`; Paddle's conditional blocks, `if` and `while`) is read beside these.
 {BUILT}: becomes one or several of Wherry's, as its inputs and attributes ask.
 
 ## ONNX

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/strings.h"
+#include "op/control_flow.h"
 #include "op/schema_registry.h"
 #include "op/unknown_dim.h"
 
@@ -21,6 +22,18 @@ MetaTensor Either(const MetaTensor& a, const MetaTensor& b, SymbolTable* symbols
   }
   return either;
 }
+
+// Counts up while it lives.
+class Nested {
+ public:
+  explicit Nested(int* count) : count_(count) { ++*count_; }
+  ~Nested() { --*count_; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+
+ private:
+  int* count_;
+};
 
 }  // namespace
 
@@ -122,7 +135,47 @@ std::vector<std::string> BlockBuilder::AddIf(const std::string& cond, BlockBuild
                            &program_->symbols()));
   }
   const OpSchema& schema = SchemaRegistry::Global().Get("if");
-  return Define(std::move(op), {{schema.outputs[0].name, stems.size()}}, stems, std::move(metas));
+  const std::vector<std::string> results =
+      Define(std::move(op), {{schema.outputs[0].name, stems.size()}}, stems, std::move(metas));
+  for (size_t i = 0; i < stems.size(); ++i) {
+    program_->SetElementType(results[i], program_->ElementType(then_block->outputs()[i]));
+  }
+  return results;
+}
+
+std::vector<std::string> BlockBuilder::AddLoop(const std::string& trip_count, const std::string& cond,
+                                               const std::vector<std::string>& carried, BlockBuilder* body,
+                                               const std::vector<std::string>& stems, const std::string& label) {
+  const size_t first_capture = kLoopLeadingInputs + carried.size();
+  WHERRY_CHECK(body->inputs().size() >= first_capture && stems.size() >= carried.size() &&
+                   body->outputs().size() == kLoopLeadingOutputs + stems.size(),
+               "a loop's block has ", body->inputs().size(), " inputs and ", body->outputs().size(), " outputs");
+  OpDesc op("loop");
+  op.SetLabel(label);
+  if (!trip_count.empty()) op.SetInput("trip_count", {trip_count});
+  if (!cond.empty()) op.SetInput("cond", {cond});
+  op.SetInput("carried", carried);
+  op.SetInput("captures", {body->inputs().begin() + static_cast<std::ptrdiff_t>(first_capture), body->inputs().end()});
+  op.SetBlocks({body->index()});
+  std::vector<MetaTensor> metas;
+  for (size_t i = 0; i < stems.size(); ++i) {
+    if (i < carried.size()) {
+      metas.push_back(body->Meta(body->inputs()[kLoopLeadingInputs + i]));
+      continue;
+    }
+    MetaTensor row = body->Meta(body->outputs()[kLoopLeadingOutputs + i]).WithoutValues();
+    if (row.rank_known) row.dims.insert(row.dims.begin(), program_->NewDim("d"));
+    metas.push_back(std::move(row));
+  }
+  const OpSchema& schema = SchemaRegistry::Global().Get("loop");
+  const std::vector<std::string> results =
+      Define(std::move(op),
+             {{schema.outputs[0].name, carried.size()}, {schema.outputs[1].name, stems.size() - carried.size()}}, stems,
+             std::move(metas));
+  for (size_t i = 0; i < carried.size(); ++i) {
+    program_->SetElementType(results[i], program_->ElementType(body->outputs()[kLoopLeadingOutputs + i]));
+  }
+  return results;
 }
 
 void BlockBuilder::SetOutputs(std::vector<std::string> values, std::vector<std::string> names) {
@@ -158,6 +211,41 @@ BlockBuilder& ProgramBuilder::NewBlock() {
   return *builders_.back();
 }
 
+BlockBuilder& ProgramBuilder::NewLoopBody(const MetaTensor& cond, const std::vector<MetaTensor>& carried,
+                                          const std::function<bool(BlockBuilder*)>& import) {
+  // Each level may import what is inside of it a few times: deeper than this, for any dimensions at once.
+  constexpr int kMostExactLoops = 3;
+  const bool exact = loops_ < kMostExactLoops;
+  std::vector<CarriedType> types;
+  for (const MetaTensor& type : carried) {
+    types.emplace_back(type);
+    if (!exact) types.back().SetAnyDims(&symbols());
+  }
+  const size_t first = builders_.size();
+  for (int pass = 0;; ++pass) {
+    const Nested nested(&loops_);
+    BlockBuilder& body = NewBlock();
+    body.AddInput("iteration", MetaTensor(DataType::kInt64, {}));
+    body.AddInput("condition", cond.WithoutValues());
+    for (const CarriedType& type : types) body.AddInput("carried", type.type());
+    bool again = false;
+    try {
+      const bool useful = import(&body);
+      for (size_t i = 0; i < types.size(); ++i) {
+        const MetaTensor& next = body.Meta(body.outputs().at(kLoopLeadingOutputs + i));
+        if (useful && !types[i].Admits(next, pass, &symbols())) again = true;
+      }
+      if (!again) return body;
+    } catch (const Error&) {
+      // It may fail for the first dimensions only.
+      if (pass > 0 || !exact) throw;
+      for (CarriedType& type : types) type.SetAnyDims(&symbols());
+    }
+    builders_.resize(first);
+    program_.blocks.resize(first);
+  }
+}
+
 std::string ProgramBuilder::AddWeight(const std::string& stem, DenseTensor tensor) {
   const std::string name = UniqueName(stem);
   MetaTensor meta(tensor.meta());
@@ -165,6 +253,11 @@ std::string ProgramBuilder::AddWeight(const std::string& stem, DenseTensor tenso
   weight_metas_[name] = std::move(meta);
   program_.weights[name] = std::move(tensor);
   return name;
+}
+
+DataType ProgramBuilder::ElementType(const std::string& sequence) const {
+  const auto it = element_types_.find(sequence);
+  return it == element_types_.end() ? DataType::kUndefined : it->second;
 }
 
 std::string ProgramBuilder::AddConstant(const std::string& stem, DenseTensor tensor) {

@@ -3,6 +3,7 @@
 // ranks, types and constants.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,6 +44,13 @@ class BlockBuilder {
   std::vector<std::string> AddIf(const std::string& cond, BlockBuilder* then_block, BlockBuilder* else_block,
                                  const std::vector<std::string>& stems, const std::string& label);
 
+  // The op `loop`. `body` must be complete: its inputs are the iteration, the condition, the carried values, captures;
+  // its outputs the condition, the next carried values, and what is added to the scans. `trip_count` and `cond` may be
+  // empty. The results are the carried values in the end, then the scans.
+  std::vector<std::string> AddLoop(const std::string& trip_count, const std::string& cond,
+                                   const std::vector<std::string>& carried, BlockBuilder* body,
+                                   const std::vector<std::string>& stems, const std::string& label);
+
   void SetOutputs(std::vector<std::string> values, std::vector<std::string> names = {});
   const std::vector<std::string>& outputs() const;
 
@@ -74,6 +82,13 @@ class ProgramBuilder {
   // Owned by this builder. To be used by exactly one op.
   BlockBuilder& NewBlock();
 
+  // A block for a loop that carries values of these types, imported by `import`, which gets the block with its first
+  // inputs (the iteration, the condition, the carried values) and sets its outputs. What is inferred about the block
+  // must hold for every iteration: if the carried values have other types after one, it is imported again for more
+  // general ones. `import` returns false if that is of no use, since it found what is not supported.
+  BlockBuilder& NewLoopBody(const MetaTensor& cond, const std::vector<MetaTensor>& carried,
+                            const std::function<bool(BlockBuilder*)>& import);
+
   // A weight of the model; returns its name.
   std::string AddWeight(const std::string& stem, DenseTensor tensor);
   // A weight that the importer made; Finish() drops it if nothing uses it. A few bytes of a file may describe a large
@@ -82,6 +97,10 @@ class ProgramBuilder {
   std::string AddConstant(const std::string& stem, DenseTensor tensor);
   // Null unless the value is a weight or a constant.
   const DenseTensor* FindWeight(const std::string& value) const;
+
+  // Of the tensors of a sequence; kUndefined: not known. Results of control flow have that of the value they come from.
+  DataType ElementType(const std::string& sequence) const;
+  void SetElementType(const std::string& sequence, DataType dtype) { element_types_[sequence] = dtype; }
 
   SymbolTable& symbols() { return *program_.symbols; }
   // A dimension that is known only at run time: a new symbol.
@@ -99,7 +118,9 @@ class ProgramBuilder {
 
   Program program_;
   std::vector<std::unique_ptr<BlockBuilder>> builders_;
+  int loops_ = 0;  // that are being imported
   std::unordered_map<std::string, MetaTensor> weight_metas_;
+  std::unordered_map<std::string, DataType> element_types_;
   std::set<std::string> constants_;
   size_t constant_bytes_ = 0;
   std::unordered_map<std::string, int> names_;  // -> the next number to try

@@ -67,6 +67,101 @@ TEST(OnnxControlFlow, AKnownConditionLeavesOneBranch) {
   EXPECT_EQ(Types(ImportBytes(model.Bytes())), Names{"relu"});
 }
 
+std::shared_ptr<TestGraph> Body(std::vector<TestValue> inputs, std::vector<TestNode> nodes, const Names& outputs) {
+  auto graph = Branch(std::move(nodes), outputs);
+  graph->inputs = std::move(inputs);
+  return graph;
+}
+TestNode Loop(const Names& inputs, const std::shared_ptr<TestGraph>& body, const Names& outputs) {
+  return {"Loop", inputs, outputs, {{"body", TestGraphRef{body}}}, "", "turns"};
+}
+
+TEST(OnnxControlFlow, LoopsCarryScanAndCapture) {
+  TestModel model;
+  model.graph.inputs = {{"x", {"N", int64_t{2}}}, {"n", {}, kTestInt64}};
+  model.graph.outputs = {{"f", {}}, {"s", {}}};
+  const auto body =
+      Body({{"i", {}, kTestInt64}, {"c", {}, kTestBool}, {"v", {}}},
+           {{"Add", {"v", "h"}, {"w"}, {}, "", ""}, {"Identity", {"c"}, {"d"}, {}, "", ""}}, {"d", "w", "w"});
+  model.graph.nodes = {{"Exp", {"x"}, {"h"}, {}, "", ""}, Loop({"n", "", "x"}, body, {"f", "s"})};
+  const Program program = ImportBytes(model.Bytes());
+  EXPECT_EQ(Types(program), (Names{"exp", "loop"}));
+  const OpDesc& loop = FindOp(program, "loop");
+  EXPECT_EQ(loop.Input("carried"), Names{"x"});
+  EXPECT_EQ(loop.Input("captures"), Names{"h"});
+  EXPECT_TRUE(loop.Input("cond").empty());
+  ASSERT_EQ(program.blocks.size(), 2U);
+  EXPECT_EQ(program.blocks[1].inputs.size(), 4U);
+  EXPECT_EQ(ResultMeta(program), "f32[N,2]");
+}
+
+// What is inferred about the first iteration must not be taken for all: here the shape would be folded to 1.
+TEST(OnnxControlFlow, ALoopWhoseValueGrowsIsImportedForAnySize) {
+  TestModel model;
+  model.graph.inputs = {{"x", {int64_t{1}, int64_t{2}}}, {"n", {}, kTestInt64}};
+  model.graph.outputs = {{"f", {}}};
+  const auto body = Body({{"i", {}, kTestInt64}, {"c", {}, kTestBool}, {"v", {}}},
+                         {{"Shape", {"v"}, {"size"}, {}, "", ""},
+                          {"Reshape", {"v", "size"}, {"r"}, {}, "", ""},
+                          {"Concat", {"r", "x"}, {"w"}, {{"axis", 0}}, "", ""}},
+                         {"c", "w"});
+  model.graph.nodes = {Loop({"n", "", "x"}, body, {"f"})};
+  const Program program = ImportBytes(model.Bytes());
+  ASSERT_EQ(program.blocks.size(), 2U);
+  EXPECT_FALSE(program.blocks[1].values.at(program.blocks[1].inputs[2]).dims[0].known());
+  EXPECT_EQ(program.blocks[1].values.at(program.blocks[1].inputs[2]).dims[1], Dim(2));
+}
+
+TEST(OnnxControlFlow, BodiesThatDoNotFit) {
+  TestModel model;
+  model.graph.inputs = {{"x", {int64_t{2}}}, {"n", {}, kTestInt64}};
+  model.graph.outputs = {{"f", {}}};
+  auto body = Body({{"i", {}, kTestInt64}, {"c", {}, kTestBool}}, {}, {"c", "i"});
+  model.graph.nodes = {Loop({"n", "", "x"}, body, {"f"})};
+  EXPECT_NE(ImportError(model).message().find("its body has 2 inputs and 2 outputs, expected 3 inputs"),
+            std::string::npos);
+  body->inputs.push_back({"v", {int64_t{2}}});
+  body->initializers = {FloatTensor("v", {2}, {1, 2})};
+  EXPECT_NE(ImportError(model).message().find("input 'v' of its body is an initializer"), std::string::npos);
+}
+
+TEST(OnnxControlFlow, ScansAreLoopsOverSlices) {
+  TestModel model;
+  model.graph.inputs = {{"s", {int64_t{3}}}, {"x", {int64_t{3}, "T"}}};
+  model.graph.outputs = {{"f", {}}, {"y", {}}};
+  const auto body = Body({{"a", {}}, {"b", {}}}, {{"Add", {"a", "b"}, {"w"}, {}, "", ""}}, {"w", "w"});
+  TestNode scan{"Scan",
+                {"s", "x"},
+                {"f", "y"},
+                {{"body", TestGraphRef{body}},
+                 {"num_scan_inputs", 1},
+                 {"scan_input_axes", std::vector<int64_t>{1}},
+                 {"scan_input_directions", std::vector<int64_t>{1}},
+                 {"scan_output_directions", std::vector<int64_t>{1}},
+                 {"scan_output_axes", std::vector<int64_t>{-1}}},
+                "",
+                ""};
+  model.graph.nodes = {scan};
+  const Program program = ImportBytes(model.Bytes());
+  ASSERT_EQ(program.blocks.size(), 2U);
+  EXPECT_EQ(Types(program, 1), (Names{"subtract", "gather", "add"}));
+  EXPECT_EQ(ResultMeta(program), "f32[3]");
+  const Names types = Types(program);
+  EXPECT_EQ(types.back(), "transpose");
+}
+
+TEST(OnnxControlFlow, SequencesKnowTheirElementType) {
+  TestModel model;
+  model.graph.inputs = {{"x", {int64_t{2}}, kTestInt32}, {"i", {}, kTestInt64}};
+  model.graph.outputs = {{"y", {}}};
+  model.graph.nodes = {{"SequenceConstruct", {"x", "x"}, {"s"}, {}, "", ""},
+                       {"SequenceInsert", {"s", "x", "i"}, {"t"}, {}, "", ""},
+                       {"SequenceAt", {"t", "i"}, {"y"}, {}, "", ""}};
+  EXPECT_EQ(ResultMeta(ImportBytes(model.Bytes())), "i32[?]");
+  model.graph.nodes[2].inputs[0] = "x";
+  EXPECT_NE(ImportError(model).message().find("expected a sequence"), std::string::npos);
+}
+
 TEST(OnnxControlFlow, OuterNamesMayBeShadowed) {
   TestModel model = Choosing();
   auto yes = Branch({{"Add", {"w", "x"}, {"r"}, {}, "", ""}}, {"r"});

@@ -189,12 +189,21 @@ void GraphImporter::TakeResults(const OnnxContext& context) {
   }
 }
 
+GraphImporter::ImportFn GraphImporter::ControlFlowOf(const ForeignOp& op) {
+  if (!op.domain.empty()) return nullptr;
+  if (op.type == "If") return &GraphImporter::ImportIf;
+  if (op.type == "Loop") return &GraphImporter::ImportLoop;
+  if (op.type == "Scan") return &GraphImporter::ImportScan;
+  return nullptr;
+}
+
 void GraphImporter::ScanGraphs(const NodeProto& node) {
   for (const auto& [attr, graph] : node.graphs) {
     for (const NodeProto& inner : graph->nodes) {
       ForeignOp op = inner.op;
       op.opset = OpsetOf(op.domain);
-      if (!IsConvertible(op) && op.type != "If") state_.converter.unsupported().Add(op, StrCat("opset ", op.opset));
+      if (!IsConvertible(op) && ControlFlowOf(op) == nullptr)
+        state_.converter.unsupported().Add(op, StrCat("opset ", op.opset));
       ScanGraphs(inner);
     }
   }
@@ -214,12 +223,13 @@ void GraphImporter::ImportNode(const NodeProto& node) {
   const ModelProto::FunctionKey key{node.op.domain, node.op.type, node.overload};
   const auto function = state_.model.functions.find(key);
   const bool is_call = function != state_.model.functions.end();
-  const bool is_if = node.op.domain.empty() && node.op.type == "If";
+  const ImportFn control_flow = ControlFlowOf(node.op);
   const int opset = OpsetOf(node.op.domain);
   NodeProto resolved = node;
   resolved.op.opset = opset;
   std::string problem = is_call ? "" : OpsetProblem(resolved.op);
-  if (problem.empty() && !is_call && !is_if && !IsConvertible(resolved.op)) problem = StrCat("opset ", opset);
+  if (problem.empty() && !is_call && control_flow == nullptr && !IsConvertible(resolved.op))
+    problem = StrCat("opset ", opset);
   if (problem.empty()) {
     try {
       resolved = Resolved(node);
@@ -236,50 +246,13 @@ void GraphImporter::ImportNode(const NodeProto& node) {
   } else if (is_call) {
     state_.converter.ConvertWith(
         &context, [&] { ImportCall(resolved, &context, function->second); }, declared);
-  } else if (is_if) {
+  } else if (control_flow != nullptr) {
     state_.converter.ConvertWith(
-        &context, [&] { ImportIf(resolved, &context); }, declared);
+        &context, [&] { (this->*control_flow)(resolved, &context); }, declared);
   } else {
     state_.converter.Convert(&context, &context, declared);
   }
   TakeResults(context);
-}
-
-void GraphImporter::ImportIf(const NodeProto& node, OnnxContext* context) {
-  const auto branch = [&](const char* name) -> const GraphProto& {
-    const auto it = node.graphs.find(name);
-    if (it == node.graphs.end()) context->Corrupt("attribute ", name, " is missing or no graph");
-    if (it->second->outputs.size() != node.op.outputs.size()) {
-      context->Corrupt(name, " has ", it->second->outputs.size(), " results, expected ", node.op.outputs.size());
-    }
-    return *it->second;
-  };
-  const GraphProto& then_graph = branch("then_branch");
-  const GraphProto& else_graph = branch("else_branch");
-  const std::string cond = context->Input(0);
-  if (const auto known = context->ConstantInts(cond); known && known->size() == 1) {
-    GraphImporter taken(&state_, (*known)[0] != 0 ? then_graph : else_graph, &block_, this, call_, depth_ + 1);
-    taken.AddInitializers();
-    taken.ImportNodes();
-    const std::vector<std::string> values = taken.Outputs();
-    for (size_t i = 0; i < values.size(); ++i) context->Bind(i, values[i]);
-    return;
-  }
-  BlockBuilder* blocks[2];
-  for (const bool yes : {true, false}) {
-    BlockBuilder& block = state_.builder.NewBlock();
-    GraphImporter child(&state_, yes ? then_graph : else_graph, &block, this, call_, depth_ + 1);
-    child.AddInitializers();
-    child.ImportNodes();
-    block.SetOutputs(child.Outputs());
-    blocks[yes ? 0 : 1] = &block;
-  }
-  std::vector<std::string> stems;
-  for (const ForeignOp::Slot& slot : node.op.outputs) {
-    stems.push_back(slot.values.empty() ? context->Stem() : slot.values[0]);
-  }
-  const std::vector<std::string> results = block_.AddIf(cond, blocks[0], blocks[1], stems, node.op.label);
-  for (size_t i = 0; i < results.size(); ++i) context->Bind(i, results[i]);
 }
 
 void GraphImporter::ImportCall(const NodeProto& node, OnnxContext* context, const FunctionProto& function) {

@@ -62,7 +62,18 @@ class GraphImporter {
   bool IsDropped(const std::string& name, std::string* why) const;
   void AddInitializers();
   void ImportNode(const NodeProto& node);
+  // How an operator that owns graphs is imported; null for others.
+  using ImportFn = void (GraphImporter::*)(const NodeProto& node, OnnxContext* context);
+  static ImportFn ControlFlowOf(const ForeignOp& op);
   void ImportIf(const NodeProto& node, OnnxContext* context);
+  void ImportLoop(const NodeProto& node, OnnxContext* context);
+  void ImportScan(const NodeProto& node, OnnxContext* context);
+  // A graph of the node; Corrupt() unless it has that many inputs and outputs and no input with an initializer.
+  static const GraphProto& BodyOf(const NodeProto& node, OnnxContext* context, size_t inputs, size_t outputs);
+  // Imports the nodes of a loop's body into `block`, whose values `inputs` are the graph's inputs; returns the graph's
+  // outputs.
+  std::vector<std::string> ImportBody(const GraphProto& body, const std::vector<std::string>& inputs,
+                                      BlockBuilder* block);
   void ImportCall(const NodeProto& node, OnnxContext* context, const FunctionProto& function);
   // With values for its inputs, and attributes in place of a function's references.
   NodeProto Resolved(const NodeProto& node);

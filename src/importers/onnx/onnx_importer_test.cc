@@ -296,9 +296,9 @@ TEST_F(OnnxImporterTest, EveryUnsupportedOperatorIsReported) {
   model.graph.nodes.push_back({"Relu", {"v1"}, {"v2"}, {}, "", ""});
   model.graph.nodes.push_back({"Frobnicate", {"v2"}, {"v3"}, {}, "", ""});
   model.graph.nodes.push_back({"Relu", {"v3"}, {"v4"}, {}, "my.domain", ""});
-  model.graph.nodes.push_back({"Loop", {"v4"}, {"v5"}, {{"body", TestGraphRef{body}}}, "", ""});
+  model.graph.nodes.push_back({"SomeLoop", {"v4"}, {"v5"}, {{"body", TestGraphRef{body}}}, "", ""});
   ExpectMessage(ImportError(model), ErrorCode::kUnsupported,
-                {"'Frobnicate': opset 17 (2 places", "'my.domain.Relu': opset 3 (1 place", "'Loop'", "'Inner'"});
+                {"'Frobnicate': opset 17 (2 places", "'my.domain.Relu': opset 3 (1 place", "'SomeLoop'", "'Inner'"});
 }
 
 TEST_F(OnnxImporterTest, OpsetsOutsideOfWhatIsKnown) {

@@ -115,6 +115,11 @@ ForeignOp BlockImporter::Resolved(const OperatorDesc& desc) {
       if (op.label.empty()) op.label = name;
     }
   }
+  // An array is written in place; one that has no value yet is empty.
+  if (const ForeignOp::Slot* array = op.type == "write_to_array" ? op.FindOutput("Out") : nullptr;
+      array != nullptr && array->values.size() == 1 && !Find(array->values[0]).empty()) {
+    op.inputs.push_back({"Array", {array->values[0]}});
+  }
   for (ForeignOp::Slot& slot : op.inputs) {
     for (std::string& name : slot.values) {
       if (name.empty()) continue;
@@ -158,6 +163,12 @@ void BlockImporter::ImportOp(const OperatorDesc& desc) {
   const OpContext::RankLookup rank = [this](const std::string& name) { return DeclaredRank(name); };
   const OpConverter::DeclaredMeta declared = [this](const std::string& name) { return DeclaredMeta(name); };
   const bool conditional = type == "conditional_block" && desc.blocks.count("sub_block") != 0;
+  if (type == "while" && desc.blocks.count("sub_block") != 0) {
+    OpContext context(desc.op, &block_);
+    state_.converter.ConvertWith(
+        &context, [&] { ImportWhile(desc); }, declared);
+    return TakeResults(context);
+  }
   if (!conditional && type != "select_input" && !IsConvertible(desc.op)) {
     OpContext context(desc.op, &block_);
     state_.converter.Reject(&context, "", declared);
@@ -175,6 +186,7 @@ void BlockImporter::ImportOp(const OperatorDesc& desc) {
   }
   OpContext context(op, &block_);
   context.declared_rank = &rank;
+  context.declared_meta = &declared;
   if (conditional) {
     state_.converter.ConvertWith(
         &context, [&] { ImportConditional(desc, &context); }, declared);

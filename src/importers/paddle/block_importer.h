@@ -53,6 +53,10 @@ class BlockImporter {
   };
 
   void ImportOp(const OperatorDesc& desc);
+  void ImportWhile(const OperatorDesc& desc);
+  // Whether a variable that a loop's body writes is read neither before that nor after the loop: its value before,
+  // which may be a placeholder of another type, is of no interest then.
+  bool IsOfOneIteration(const std::string& variable, const BlockDesc& body) const;
   void ImportConditional(const OperatorDesc& desc, OpContext* context);
   void ImportSelect(const OperatorDesc& desc, OpContext* context);
   void MergeBranches(Conditional* yes, Conditional* no, const std::string& label);

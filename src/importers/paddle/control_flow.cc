@@ -1,15 +1,18 @@
-// Control flow of ProgramDesc. Paddle writes an if as two conditional blocks and a choice for every result:
+// Control flow of ProgramDesc: `while`, which carries the variables of outer blocks that its block writes, and `if`.
+// Paddle writes an if as two conditional blocks and a choice for every result:
 //
 //   conditional_block(Cond: c; sub_block) -> t      conditional_block(Cond: logical_not(c); sub_block) -> f
 //   select_input(X: [f, t], Mask: cast(c)) -> out
 //
 // The blocks are imported where they stand; the first select_input makes the `if` of both.
+#include <algorithm>
 #include <set>
 
 #include "base/check.h"
 #include "base/strings.h"
 #include "importer/apply_rule.h"
 #include "importers/paddle/block_importer.h"
+#include "op/control_flow.h"
 
 namespace wherry::paddle {
 
@@ -41,14 +44,78 @@ void BlockImporter::ScanBlocks(const OperatorDesc& desc) {
         if (!exists || state_.block_used[static_cast<size_t>(child)]) continue;
         state_.block_used[static_cast<size_t>(child)] = true;
         for (const OperatorDesc& inner : state_.program.blocks[static_cast<size_t>(child)].ops) {
-          const bool known =
-              inner.op.type == "conditional_block" || inner.op.type == "select_input" || IsConvertible(inner.op);
+          const bool known = inner.op.type == "conditional_block" || inner.op.type == "select_input" ||
+                             inner.op.type == "while" || IsConvertible(inner.op);
           if (!known) state_.converter.unsupported().Add(inner.op);
           owners.push_back(&inner);
         }
       }
     }
   }
+}
+
+bool BlockImporter::IsOfOneIteration(const std::string& variable, const BlockDesc& body) const {
+  const auto names = [&variable](const std::vector<ForeignOp::Slot>& slots) {
+    return std::any_of(slots.begin(), slots.end(), [&](const ForeignOp::Slot& slot) {
+      return std::find(slot.values.begin(), slot.values.end(), variable) != slot.values.end();
+    });
+  };
+  if (desc_.vars.count(variable) == 0) return false;  // who else uses it is not known
+  for (const OperatorDesc& inner : body.ops) {
+    if (names(inner.op.inputs)) return false;
+    if (!names(inner.op.outputs)) continue;
+    // Those write a part, or not always.
+    if (inner.op.type == "write_to_array" || !inner.blocks.empty()) return false;
+    break;
+  }
+  return std::none_of(desc_.ops.begin() + static_cast<std::ptrdiff_t>(position_) + 1, desc_.ops.end(),
+                      [&](const OperatorDesc& later) { return names(later.op.inputs); });
+}
+
+void BlockImporter::ImportWhile(const OperatorDesc& desc) {
+  const ForeignOp::Slot* const slot = desc.op.FindInput("Condition");
+  WHERRY_ENFORCE(slot != nullptr && slot->values.size() == 1, kCorrupt, "input Condition is not one variable");
+  const std::string& cond_variable = slot->values[0];
+  const std::string cond = Find(cond_variable);
+  WHERRY_ENFORCE(!cond.empty(), kCorrupt, "it reads variable ", Quote(cond_variable),
+                 ", which no operator before it sets");
+  const int child = TakeBlock(desc);
+  const BlockDesc& body_desc = state_.program.blocks[static_cast<size_t>(child)];
+  std::vector<std::string> variables;
+  std::vector<std::string> carried;
+  std::vector<MetaTensor> types;
+  std::set<std::string> seen;
+  for (const OperatorDesc& inner : body_desc.ops) {
+    for (const ForeignOp::Slot& output : inner.op.outputs) {
+      for (const std::string& variable : output.values) {
+        if (variable.empty() || body_desc.vars.count(variable) != 0 || !seen.insert(variable).second) continue;
+        std::string before = Find(variable);
+        const VarDesc* const var = FindVar(variable);
+        if (before.empty() && var != nullptr && var->type == VarDesc::kTensorArray) {
+          before = block_.Add(OpDesc("sequence_construct"), {variable})[0];
+        }
+        if (before.empty() || (variable != cond_variable && IsOfOneIteration(variable, body_desc))) continue;
+        variables.push_back(variable);
+        carried.push_back(before);
+        types.push_back(block_.Meta(before));
+      }
+    }
+  }
+  const std::vector<bool> used = state_.block_used;
+  BlockBuilder& body = state_.builder.NewLoopBody(block_.Meta(cond), types, [&](BlockBuilder* block) {
+    state_.block_used = used;
+    BlockImporter importer(&state_, child, block, this);
+    for (size_t i = 0; i < variables.size(); ++i) {
+      importer.values_[variables[i]] = block->inputs()[kLoopLeadingInputs + i];
+    }
+    importer.ImportOps();
+    std::vector<std::string> outputs = {importer.Find(cond_variable)};
+    for (const std::string& variable : variables) outputs.push_back(importer.Find(variable));
+    block->SetOutputs(std::move(outputs));
+    return state_.converter.unsupported().empty();
+  });
+  const std::vector<std::string> results = block_.AddLoop("", cond, carried, &body, variables, "");
+  for (size_t i = 0; i < variables.size(); ++i) values_[variables[i]] = results[i];
 }
 
 void BlockImporter::ImportConditional(const OperatorDesc& desc, OpContext* context) {

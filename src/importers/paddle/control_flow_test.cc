@@ -61,6 +61,35 @@ TEST(PaddleControlFlow, OneConditionalBlockKeepsTheOldValue) {
   EXPECT_EQ(program.main().outputs, op.Output("out"));
 }
 
+// while c: a[i] = y; y = relu(y); c = less_than(...), as paddle.static.nn.while_loop writes it.
+TEST(PaddleControlFlow, WhileCarriesWhatItsBlockWrites) {
+  TestModel model;
+  model.AddInput("c", {1}, 0);
+  model.AddInput("x", {2});
+  model.AddInput("i", {1}, 3);
+  model.AddVar("y", {2});
+  model.AddVar("z", {-1});
+  model.AddOp({"exp", {{"X", {"x"}}}, {{"Out", {"y"}}}, {}});
+  model.AddOp({"write_to_array", {{"X", {"y"}}, {"I", {"i"}}}, {{"Out", {"a"}}}, {}});
+  model.AddOp({"while",
+               {{"X", {"y", "i"}}, {"Condition", {"c"}}},
+               {{"Out", {"y", "c"}}, {"StepScopes", {"scopes"}}},
+               {{"sub_block", TestBlockRef{1}}}});
+  model.AddOp({"tensor_array_to_tensor", {{"X", {"a"}}}, {{"Out", {"z"}}, {"OutIndex", {"k"}}}, {{"axis", 0}}});
+  model.AddOp({"write_to_array", {{"X", {"y"}}, {"I", {"i"}}}, {{"Out", {"a"}}}, {}}, 1);
+  model.AddOp({"relu", {{"X", {"y"}}}, {{"Out", {"y"}}}, {}}, 1);
+  model.AddOp({"less_than", {{"X", {"i"}}, {"Y", {"i"}}}, {{"Out", {"c"}}}, {}}, 1);
+  model.AddOutput("z");
+  const Program program = ImportBytes(model.Bytes());
+  const OpDesc& loop = FindOp(program, "loop");
+  EXPECT_EQ(loop.Input("cond"), std::vector<std::string>{"c"});
+  EXPECT_EQ(loop.Input("carried").size(), 3U);  // a, y, c
+  EXPECT_EQ(loop.Input("captures"), std::vector<std::string>{"i"});
+  ASSERT_EQ(program.blocks.size(), 2U);
+  EXPECT_EQ(program.blocks[1].ops[0].Type(), "sequence_write");
+  EXPECT_EQ(FindOp(program, "sequence_concat").Input("sequence"), std::vector<std::string>{loop.Output("finals")[0]});
+}
+
 TEST(PaddleControlFlow, ChoicesThatAreNoIfAreUnsupported) {
   TestModel model = Cond();
   model.blocks[0].ops[6].inputs[0].second = {"t", "f"};  // the wrong way round

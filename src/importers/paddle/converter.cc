@@ -62,6 +62,12 @@ std::optional<int> OpContext::DeclaredRank(Param param) const {
   return (*declared_rank)(op().outputs[*position].values[0]);
 }
 
+DataType OpContext::DeclaredType(Param param) const {
+  const auto position = OutputPosition(param);
+  if (!position || op().outputs[*position].values.empty() || declared_meta == nullptr) return DataType::kUndefined;
+  return (*declared_meta)(op().outputs[*position].values[0]).dtype;
+}
+
 Ints OpContext::FromList(const std::vector<std::string>& values) {
   Ints ints;
   std::vector<int64_t> known;

@@ -119,9 +119,14 @@ class OpContext : public ConvertContext {
     Result(param, channels_last ? ToChannelsLast(value) : value);
   }
 
-  // What the file says about the rank of a result, by its name there; set by the importers.
+  // The element type that the file declares for a result; kUndefined if it does not.
+  DataType DeclaredType(Param param) const;
+
+  // What the file says about a result, by its name there; set by the importers.
   using RankLookup = std::function<std::optional<int>(const std::string& name)>;
   const RankLookup* declared_rank = nullptr;
+  using MetaLookup = std::function<MetaTensor(const std::string& name)>;
+  const MetaLookup* declared_meta = nullptr;
 
  private:
   const ForeignOp::Slot* InputSlot(Param param) const;

@@ -202,12 +202,12 @@ TEST_F(PaddleImporterTest, EveryUnsupportedOperatorIsReported) {
   model.AddOp({"relu", {{"X", {"z"}}}, {{"Out", {"z2"}}}, {}});
   model.AddOp({"nor_this", {{"X", {"z2"}}}, {{"Out", {"z3"}}}, {}});
   model.AddOp({"no_such_op", {{"X", {"z3"}}}, {{"Out", {"z4"}}}, {}});
-  model.AddOp({"while", {{"Condition", {"z4"}}}, {}, {{"sub_block", TestBlockRef{1}}}});
+  model.AddOp({"some_loop", {{"Condition", {"z4"}}}, {}, {{"sub_block", TestBlockRef{1}}}});
   model.AddOp({"inner_op", {}, {}, {}}, 1);
   const Error error = ErrorOf([&] { ImportBytes(model.Bytes(), LinearParams()); });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
   for (const char* part :
-       {"'no_such_op' (2 places", "'nor_this' (1 place", "'while'", "'inner_op' (1 place: block 1, number 0"}) {
+       {"'no_such_op' (2 places", "'nor_this' (1 place", "'some_loop'", "'inner_op' (1 place: block 1, number 0"}) {
     EXPECT_NE(error.message().find(part), std::string::npos) << part << " in " << error.message();
   }
 }

@@ -1,10 +1,12 @@
 #include "importers/pir/block_importer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "base/strings.h"
 #include "importer/apply_rule.h"
+#include "op/control_flow.h"
 
 namespace wherry::pir {
 
@@ -22,8 +24,8 @@ int WrittenOperand(const std::string& type) {
 }
 
 bool IsStructure(const std::string& type) {
-  for (const char* known : {"if", "data", "feed", "fetch", "builtin.parameter", "builtin.combine", "builtin.split",
-                            "builtin.slice", "builtin.shadow_output", "cf.yield"}) {
+  for (const char* known : {"if", "while", "data", "feed", "fetch", "builtin.parameter", "builtin.combine",
+                            "builtin.split", "builtin.slice", "builtin.shadow_output", "cf.yield"}) {
     if (type == known) return true;
   }
   return false;
@@ -210,15 +212,16 @@ void BlockImporter::ImportOp(const Operator& op, int index) {
     }
     return MetaTensor::UnknownRank(DataType::kUndefined);
   };
-  const bool is_if = foreign.type == "if";
-  if (!is_if && IsStructure(foreign.type)) {
+  context.declared_meta = &declared;
+  const bool owns_blocks = foreign.type == "if" || foreign.type == "while";
+  if (!owns_blocks && IsStructure(foreign.type)) {
     state_.converter.ConvertWith(
         &context, [&] { ImportStructure(op); }, declared);
     // Placeholders, if that failed.
     if (!context.results().empty()) TakeResults(op, foreign, context);
     return;
   }
-  if (!is_if && !IsConvertible(foreign)) {
+  if (!owns_blocks && !IsConvertible(foreign)) {
     state_.converter.Reject(&context, "", declared);
     Scan(op);
     return TakeResults(op, foreign, context);
@@ -240,7 +243,13 @@ void BlockImporter::ImportOp(const Operator& op, int index) {
         const bool writes = written >= 0 && static_cast<size_t>(written) < op.operands.size();
         WHERRY_ENFORCE(!writes || values_.count(op.operands[static_cast<size_t>(written)]) != 0, kUnsupported,
                        "it writes a value of an outer block");
-        is_if ? ImportIf(op, &context) : static_cast<void>(ConvertOp(&context, &context));
+        if (foreign.type == "if") {
+          ImportIf(op, &context);
+        } else if (foreign.type == "while") {
+          ImportWhile(op, &context);
+        } else {
+          ConvertOp(&context, &context);
+        }
       },
       declared);
   TakeResults(op, foreign, context);
@@ -252,22 +261,99 @@ void BlockImporter::ImportOp(const Operator& op, int index) {
   }
 }
 
+std::vector<int64_t> BlockImporter::WrittenOutside(const Block& block) {
+  std::set<int64_t> inside;
+  for (const Value& arg : block.args) inside.insert(arg.id);
+  std::vector<int64_t> written;
+  const auto note = [&](int64_t id) {
+    if (inside.count(id) == 0 && std::find(written.begin(), written.end(), id) == written.end()) written.push_back(id);
+  };
+  for (const Operator& op : block.ops) {
+    const int operand = WrittenOperand(TypeOf(op));
+    if (operand >= 0 && static_cast<size_t>(operand) < op.operands.size())
+      note(op.operands[static_cast<size_t>(operand)]);
+    // The parser has bounded how deep blocks nest.
+    for (const Block& inner : op.blocks) {
+      for (const int64_t id : WrittenOutside(inner)) note(id);
+    }
+    for (const Value& result : op.results) inside.insert(result.id);
+  }
+  return written;
+}
+
 void BlockImporter::ImportIf(const Operator& op, paddle::OpContext* context) {
   WHERRY_ENFORCE(op.blocks.size() == 2, kCorrupt, "it has ", op.blocks.size(), " blocks, expected two");
   const std::string cond = context->Input(0);
+  // What a branch writes of its outer blocks is a result of both.
+  std::vector<int64_t> written = WrittenOutside(op.blocks[0]);
+  for (const int64_t id : WrittenOutside(op.blocks[1])) {
+    if (std::find(written.begin(), written.end(), id) == written.end()) written.push_back(id);
+  }
   BlockBuilder* builders[2];
   for (size_t i = 0; i < 2; ++i) {
     builders[i] = &state_.builder.NewBlock();
     BlockImporter branch(&state_, op.blocks[i], builders[i], this);
+    for (const int64_t id : written) branch.values_[id] = branch.Find(id);
     branch.ImportOps();
     WHERRY_ENFORCE(branch.yielded_.size() == op.results.size(), kCorrupt, "a branch gives ", branch.yielded_.size(),
                    " values, expected ", op.results.size());
+    for (const int64_t id : written) branch.yielded_.push_back(branch.Find(id).at(0));
     builders[i]->SetOutputs(branch.yielded_);
   }
   std::vector<std::string> stems;
   for (const Value& result : op.results) stems.push_back(StrCat("if_", result.id));
+  for (const int64_t id : written) stems.push_back(StrCat("if_", id));
   const std::vector<std::string> results = block_.AddIf(cond, builders[0], builders[1], stems, context->op().label);
-  for (size_t i = 0; i < results.size(); ++i) context->Bind(i, results[i]);
+  for (size_t i = 0; i < op.results.size(); ++i) context->Bind(i, results[i]);
+  for (size_t i = 0; i < written.size(); ++i) values_[written[i]] = {results[op.results.size() + i]};
+}
+
+// Carries its operands, and what its block writes of outer blocks.
+void BlockImporter::ImportWhile(const Operator& op, paddle::OpContext* context) {
+  WHERRY_ENFORCE(op.blocks.size() == 1 && op.operands.size() == op.results.size() + 1 &&
+                     op.blocks[0].args.size() == op.results.size(),
+                 kCorrupt, "it has ", op.blocks.size(), " blocks, ", op.operands.size(), " operands and ",
+                 op.results.size(), " results");
+  const std::vector<Value>& args = op.blocks[0].args;
+  std::vector<int64_t> inside;
+  std::vector<std::string> carried;
+  std::vector<std::string> stems;
+  for (size_t i = 0; i < args.size(); ++i) {
+    inside.push_back(args[i].id);
+    carried.push_back(context->Input(i + 1));
+    stems.push_back(StrCat("while_", op.results[i].id));
+  }
+  for (const int64_t id : WrittenOutside(op.blocks[0])) {
+    const std::vector<std::string> values = Find(id);
+    WHERRY_ENFORCE(values.size() == 1 && !values[0].empty(), kUnsupported, "its block writes value ", id,
+                   ", which is not one tensor");
+    inside.push_back(id);
+    carried.push_back(values[0]);
+    stems.push_back(StrCat("while_", id));
+  }
+  std::vector<MetaTensor> types;
+  for (const std::string& value : carried) types.push_back(block_.Meta(value));
+  const std::string cond = context->Input(0);
+  BlockBuilder& body = state_.builder.NewLoopBody(block_.Meta(cond), types, [&](BlockBuilder* block) {
+    BlockImporter importer(&state_, op.blocks[0], block, this);
+    for (size_t i = 0; i < inside.size(); ++i) {
+      importer.values_[inside[i]] = {block->inputs()[kLoopLeadingInputs + i]};
+    }
+    importer.ImportOps();
+    WHERRY_ENFORCE(importer.yielded_.size() == args.size() + 1, kCorrupt, "its block gives ", importer.yielded_.size(),
+                   " values, expected ", args.size() + 1);
+    for (size_t i = args.size(); i < inside.size(); ++i) importer.yielded_.push_back(importer.Find(inside[i]).at(0));
+    block->SetOutputs(importer.yielded_);
+    return state_.converter.unsupported().empty();
+  });
+  const std::vector<std::string> results = block_.AddLoop("", cond, carried, &body, stems, context->op().label);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (i < args.size()) {
+      context->Bind(i, results[i]);
+    } else {
+      values_[inside[i]] = {results[i]};
+    }
+  }
 }
 
 void BlockImporter::Scan(const Operator& op) {

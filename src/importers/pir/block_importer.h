@@ -47,6 +47,9 @@ class BlockImporter {
   bool ImportStructure(const Operator& op);
   void AddData(const Operator& op);
   void ImportIf(const Operator& op, paddle::OpContext* context);
+  void ImportWhile(const Operator& op, paddle::OpContext* context);
+  // Values of outer blocks that operators of the block write, in the order in which they are met.
+  static std::vector<int64_t> WrittenOutside(const Block& block);
   // Notes what is not supported in the blocks of an operator that is not supported itself.
   void Scan(const Operator& op);
   ForeignOp ToForeign(const Operator& op, int index);

@@ -1,0 +1,200 @@
+// If, Loop, Scan: operators that own graphs.
+#include <limits>
+
+#include "base/check.h"
+#include "base/strings.h"
+#include "importer/constant_tensor.h"
+#include "importers/onnx/graph_importer.h"
+
+namespace wherry::onnx {
+
+namespace {
+
+std::vector<std::string> StemsOf(const NodeProto& node, const OnnxContext& context, size_t count) {
+  std::vector<std::string> stems;
+  for (size_t i = 0; i < count; ++i) {
+    const bool named = i < node.op.outputs.size() && !node.op.outputs[i].values.empty();
+    stems.push_back(named ? node.op.outputs[i].values[0] : context.Stem());
+  }
+  return stems;
+}
+
+std::string AlwaysTrue(OnnxContext* context) {
+  return context->Constant(FilledTensor(Shape(), Scalar(true), DataType::kBool));
+}
+
+}  // namespace
+
+void GraphImporter::ImportIf(const NodeProto& node, OnnxContext* context) {
+  const auto branch = [&](const char* name) -> const GraphProto& {
+    const auto it = node.graphs.find(name);
+    if (it == node.graphs.end()) context->Corrupt("attribute ", name, " is missing or no graph");
+    if (it->second->outputs.size() != node.op.outputs.size()) {
+      context->Corrupt(name, " has ", it->second->outputs.size(), " results, expected ", node.op.outputs.size());
+    }
+    return *it->second;
+  };
+  const GraphProto& then_graph = branch("then_branch");
+  const GraphProto& else_graph = branch("else_branch");
+  const std::string cond = context->Input(0);
+  if (const auto known = context->ConstantInts(cond); known && known->size() == 1) {
+    GraphImporter taken(&state_, (*known)[0] != 0 ? then_graph : else_graph, &block_, this, call_, depth_ + 1);
+    taken.AddInitializers();
+    taken.ImportNodes();
+    const std::vector<std::string> values = taken.Outputs();
+    for (size_t i = 0; i < values.size(); ++i) context->Bind(i, values[i]);
+    return;
+  }
+  BlockBuilder* blocks[2];
+  for (const bool yes : {true, false}) {
+    BlockBuilder& block = state_.builder.NewBlock();
+    GraphImporter child(&state_, yes ? then_graph : else_graph, &block, this, call_, depth_ + 1);
+    child.AddInitializers();
+    child.ImportNodes();
+    block.SetOutputs(child.Outputs());
+    blocks[yes ? 0 : 1] = &block;
+  }
+  std::vector<std::string> stems;
+  for (const ForeignOp::Slot& slot : node.op.outputs) {
+    stems.push_back(slot.values.empty() ? context->Stem() : slot.values[0]);
+  }
+  const std::vector<std::string> results = block_.AddIf(cond, blocks[0], blocks[1], stems, node.op.label);
+  for (size_t i = 0; i < results.size(); ++i) context->Bind(i, results[i]);
+}
+
+const GraphProto& GraphImporter::BodyOf(const NodeProto& node, OnnxContext* context, size_t inputs, size_t outputs) {
+  const auto it = node.graphs.find("body");
+  if (it == node.graphs.end()) context->Corrupt("attribute body is missing or no graph");
+  const GraphProto& body = *it->second;
+  if (body.inputs.size() != inputs || body.outputs.size() < outputs) {
+    context->Corrupt("its body has ", body.inputs.size(), " inputs and ", body.outputs.size(), " outputs, expected ",
+                     inputs, " inputs and at least ", outputs, " outputs");
+  }
+  for (const TensorProto& initializer : body.initializers) {
+    for (const ValueInfoProto& input : body.inputs) {
+      if (input.name == initializer.name)
+        context->Corrupt("input ", Quote(input.name), " of its body is an initializer");
+    }
+  }
+  return body;
+}
+
+std::vector<std::string> GraphImporter::ImportBody(const GraphProto& body, const std::vector<std::string>& inputs,
+                                                   BlockBuilder* block) {
+  GraphImporter child(&state_, body, block, this, call_, depth_ + 1);
+  for (size_t i = 0; i < inputs.size(); ++i) child.Define(body.inputs[i].name, inputs[i]);
+  child.AddInitializers();
+  child.ImportNodes();
+  return child.Outputs();
+}
+
+void GraphImporter::ImportLoop(const NodeProto& node, OnnxContext* context) {
+  if (node.op.inputs.size() < 2) context->Corrupt("it has ", node.op.inputs.size(), " inputs, expected at least 2");
+  const size_t carried_count = node.op.inputs.size() - 2;
+  const GraphProto& graph = BodyOf(node, context, 2 + carried_count, 1 + carried_count);
+  const size_t result_count = graph.outputs.size() - 1;
+  if (node.op.outputs.size() > result_count) {
+    context->Corrupt("it has ", node.op.outputs.size(), " outputs, its body gives ", result_count);
+  }
+  const std::string cond = context->OptionalInput(1);
+  std::vector<std::string> carried;
+  std::vector<MetaTensor> types;
+  for (size_t i = 0; i < carried_count; ++i) {
+    carried.push_back(context->Input(2 + i));
+    types.push_back(block_.Meta(carried.back()));
+  }
+  const MetaTensor cond_type = cond.empty() ? MetaTensor(DataType::kBool, {}) : block_.Meta(cond);
+  BlockBuilder& body = state_.builder.NewLoopBody(cond_type, types, [&](BlockBuilder* block) {
+    for (size_t i = 0; i < carried.size(); ++i) {
+      state_.builder.SetElementType(block->inputs()[2 + i], state_.builder.ElementType(carried[i]));
+    }
+    block->SetOutputs(ImportBody(graph, block->inputs(), block));
+    return state_.converter.unsupported().empty();
+  });
+  const std::vector<std::string> results = block_.AddLoop(context->OptionalInput(0), cond, carried, &body,
+                                                          StemsOf(node, *context, result_count), node.op.label);
+  for (size_t i = 0; i < node.op.outputs.size(); ++i) context->Bind(i, results[i]);
+}
+
+// A loop over the positions along the scanned axes, whose body takes its slices of them.
+void GraphImporter::ImportScan(const NodeProto& node, OnnxContext* context) {
+  OnnxContext& c = *context;
+  if (c.opset() < 9) c.Unsupported("Scan of opset 8, which has a batch");
+  const auto scanned = static_cast<size_t>(c.Attr<int64_t>("num_scan_inputs"));
+  if (scanned == 0 || scanned > node.op.inputs.size()) c.Corrupt("attribute num_scan_inputs is ", scanned);
+  const size_t state_count = node.op.inputs.size() - scanned;
+  const GraphProto& graph = BodyOf(node, context, node.op.inputs.size(), state_count);
+  const size_t result_count = graph.outputs.size();
+  if (node.op.outputs.size() > result_count) {
+    c.Corrupt("it has ", node.op.outputs.size(), " outputs, its body gives ", result_count);
+  }
+  const auto list = [&](const char* name, size_t count) {
+    const auto values = c.Attr<std::vector<int64_t>>(name, std::vector<int64_t>(count, 0));
+    if (values.size() != count) c.Corrupt("attribute ", name, " has ", values.size(), " values, expected ", count);
+    return values;
+  };
+  const std::vector<int64_t> axes = list("scan_input_axes", scanned);
+  const std::vector<int64_t> reversed = list("scan_input_directions", scanned);
+  const std::vector<int64_t> out_axes = list("scan_output_axes", result_count - state_count);
+  const std::vector<int64_t> out_reversed = list("scan_output_directions", result_count - state_count);
+
+  std::vector<std::string> states;
+  std::vector<MetaTensor> types;
+  for (size_t i = 0; i < state_count; ++i) {
+    states.push_back(c.Input(i));
+    types.push_back(c.Meta(states.back()));
+  }
+  std::string count;
+  std::string last;
+  std::vector<int64_t> from_zero;
+  for (size_t i = 0; i < scanned; ++i) {
+    const std::string x = c.Input(state_count + i);
+    from_zero.push_back(c.Axis(axes[i], c.Rank(x)));
+    if (count.empty()) count = c.Dimension(x, from_zero[0]);
+    if (reversed[i] != 0 && last.empty()) last = c.Scaled(c.Squeezed(count, {0}), 1.0, -1.0);
+  }
+  BlockBuilder& body = state_.builder.NewLoopBody(MetaTensor(DataType::kBool, {}), types, [&](BlockBuilder* block) {
+    OnnxContext inside(node.op, node, block, &state_.tensors);
+    const std::vector<std::string> leading = block->inputs();
+    std::vector<std::string> inputs(leading.begin() + 2, leading.end());
+    for (size_t i = 0; i < scanned; ++i) {
+      const std::string x = c.Input(state_count + i);
+      block->Capture(block_, x);
+      std::string index = leading[0];
+      if (reversed[i] != 0) {
+        block->Capture(block_, last);
+        index = inside.Binary("subtract", last, index);
+      }
+      inputs.push_back(inside.Emit("gather", {{"x", {x}}, {"index", {index}}}, {{"axis", from_zero[i]}}));
+    }
+    std::vector<std::string> outputs = ImportBody(graph, inputs, block);
+    outputs.insert(outputs.begin(), AlwaysTrue(&inside));
+    block->SetOutputs(std::move(outputs));
+    return state_.converter.unsupported().empty();
+  });
+  std::vector<std::string> results =
+      block_.AddLoop(count, "", states, &body, StemsOf(node, c, result_count), node.op.label);
+  for (size_t i = 0; i < node.op.outputs.size(); ++i) {
+    if (i >= state_count) {
+      std::string& y = results[i];
+      if (out_reversed[i - state_count] != 0) {
+        constexpr int64_t kBeforeStart = std::numeric_limits<int64_t>::min();
+        y = c.Emit("slice", {{"x", {y}}},
+                   {{"axes", std::vector<int64_t>{0}},
+                    {"starts", IntArray({-1})},
+                    {"ends", IntArray({kBeforeStart})},
+                    {"steps", std::vector<int64_t>{-1}}});
+      }
+      if (out_axes[i - state_count] != 0) {
+        const int rank = c.Rank(y);
+        std::vector<int64_t> perm;
+        for (int64_t axis = 1; axis < rank; ++axis) perm.push_back(axis);
+        perm.insert(perm.begin() + c.Axis(out_axes[i - state_count], rank), 0);
+        y = c.Emit("transpose", {{"x", {y}}}, {{"perm", perm}});
+      }
+    }
+    c.Bind(i, results[i]);
+  }
+}
+
+}  // namespace wherry::onnx
