@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "importers/paddle/model_test_util.h"
+#include "importers/paddle/one_op_test_util.h"
 
 namespace wherry::paddle {
 namespace {
@@ -12,36 +12,6 @@ using Names = std::vector<std::string>;
 using Numbers = std::vector<int64_t>;
 constexpr int kInt64 = 3;
 constexpr int kBool = 0;
-
-struct Declared {
-  std::string name;
-  Numbers dims;
-  int dtype = 5;
-};
-
-Program ImportOp(const std::vector<Declared>& inputs, const TestOp& op) {
-  TestModel model;
-  for (const Declared& input : inputs) model.AddInput(input.name, input.dims, input.dtype);
-  model.AddOp(op);
-  for (const auto& [parameter, names] : op.outputs) {
-    for (const std::string& name : names) model.AddOutput(name);
-  }
-  return ImportBytes(model.Bytes());
-}
-
-std::string MetaOf(Program program, const std::string& value) {
-  InferProgram(&program);
-  return program.main().values.at(value).DebugString();
-}
-std::string MetaOf(Program program, size_t output = 0) {
-  const std::string name = program.main().outputs[output];
-  return MetaOf(std::move(program), name);
-}
-
-bool Has(const Program& program, const std::string& type) {
-  return std::any_of(program.main().ops.begin(), program.main().ops.end(),
-                     [&](const OpDesc& op) { return op.Type() == type; });
-}
 
 TEST(PaddleIndex, SetValueFitsTheValueToThePart) {
   // x[:, 1, ::2] = value, where the picked axis is gone from the value's shape.

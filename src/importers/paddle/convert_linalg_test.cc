@@ -1,7 +1,7 @@
 // Shapes and types of what operators on matrices, signals and losses become.
 #include <gtest/gtest.h>
 
-#include "importers/paddle/model_test_util.h"
+#include "importers/paddle/one_op_test_util.h"
 
 namespace wherry::paddle {
 namespace {
@@ -9,24 +9,6 @@ namespace {
 using Numbers = std::vector<int64_t>;
 constexpr int kComplex64 = 23;
 constexpr int kInt64 = 3;
-
-struct Declared {
-  std::string name;
-  Numbers dims;
-  int dtype = 5;
-};
-Program ImportOp(const std::vector<Declared>& inputs, const TestOp& op) {
-  TestModel model;
-  for (const Declared& input : inputs) model.AddInput(input.name, input.dims, input.dtype);
-  model.AddOp(op);
-  for (const auto& [parameter, names] : op.outputs) model.AddOutput(names[0]);
-  Program program = ImportBytes(model.Bytes());
-  InferProgram(&program);
-  return program;
-}
-std::string MetaOf(const Program& program, size_t output = 0) {
-  return program.main().values.at(program.main().outputs[output]).DebugString();
-}
 
 TEST(PaddleLinalg, Products) {
   EXPECT_EQ(

@@ -3,32 +3,10 @@
 
 #include <algorithm>
 
-#include "importers/paddle/model_test_util.h"
+#include "importers/paddle/one_op_test_util.h"
 
 namespace wherry::paddle {
 namespace {
-
-struct Declared {
-  std::string name;
-  std::vector<int64_t> dims;
-  int dtype = 5;
-};
-Program ImportOp(const std::vector<Declared>& inputs, const TestOp& op) {
-  TestModel model;
-  for (const Declared& input : inputs) model.AddInput(input.name, input.dims, input.dtype);
-  model.AddOp(op);
-  for (const auto& [parameter, names] : op.outputs) model.AddOutput(names[0]);
-  Program program = ImportBytes(model.Bytes());
-  InferProgram(&program);
-  return program;
-}
-std::string MetaOf(const Program& program, size_t output = 0) {
-  return program.main().values.at(program.main().outputs[output]).DebugString();
-}
-bool Has(const Program& program, const std::string& type) {
-  const auto& ops = program.main().ops;
-  return std::any_of(ops.begin(), ops.end(), [&](const OpDesc& op) { return op.Type() == type; });
-}
 
 TEST(PaddleQuantize, TheTypeOfRoundingDecides) {
   const auto quantize = [](int round_type) {

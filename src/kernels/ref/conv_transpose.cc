@@ -3,6 +3,7 @@
 
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/ref/conv_loops.h"
 #include "kernels/ref/element.h"
 #include "kernels/ref/epilogue.h"
 #include "op/infer/window.h"
@@ -43,51 +44,15 @@ void ConvTranspose(const CpuContext& /*context*/, const DenseTensor& x, const De
     const int64_t more = output_padding.empty() ? 0 : output_padding[w];
     axis.window = ResolveTransposedAxis(window, i, axis.input, axis.kernel, more, out->shape()[2 + i]);
   }
-  const auto& [depth, rows, columns] = axes;
   const int64_t in_channels = filter.shape()[0];
   const int64_t group_in = in_channels / groups;
   const int64_t group_out = filter.shape()[1];
   const EpilogueSteps<T> steps(epilogue, operands);
-  const T* input = x.data<T>();
-  const T* weights = filter.data<T>();
-  T* to = out->mutable_data<T>();
-
-  const auto sum_at = [&](int64_t n, int64_t m, int64_t od, int64_t oh, int64_t ow) {
-    double sum = 0.0;
-    for (int64_t i = 0; i < group_in; ++i) {
-      const int64_t c = m / group_out * group_in + i;
-      const int64_t in_plane = (n * in_channels + c) * depth.input;
-      const int64_t weight_plane = (c * group_out + m % group_out) * depth.kernel;
-      for (int64_t kd = 0; kd < depth.kernel; ++kd) {
-        const int64_t id = depth.Input(od, kd);
-        if (id < 0) continue;
-        for (int64_t kh = 0; kh < rows.kernel; ++kh) {
-          const int64_t ih = rows.Input(oh, kh);
-          if (ih < 0) continue;
-          for (int64_t kw = 0; kw < columns.kernel; ++kw) {
-            const int64_t iw = columns.Input(ow, kw);
-            if (iw < 0) continue;
-            sum += Load(input[((in_plane + id) * rows.input + ih) * columns.input + iw]) *
-                   Load(weights[((weight_plane + kd) * rows.kernel + kh) * columns.kernel + kw]);
-          }
-        }
-      }
-    }
-    return sum;
+  const auto planes = [&](int64_t n, int64_t m, int64_t i) {
+    const int64_t c = m / group_out * group_in + i;
+    return ConvPlanes{n * in_channels + c, c * group_out + m % group_out};
   };
-
-  int64_t index = 0;
-  for (int64_t n = 0; n < x.shape()[0]; ++n) {
-    for (int64_t m = 0; m < out->shape()[1]; ++m) {
-      for (int64_t od = 0; od < depth.window.output; ++od) {
-        for (int64_t oh = 0; oh < rows.window.output; ++oh) {
-          for (int64_t ow = 0; ow < columns.window.output; ++ow, ++index) {
-            to[index] = Store<T>(steps.Apply(sum_at(n, m, od, oh, ow), m, index));
-          }
-        }
-      }
-    }
-  }
+  ConvLoops(axes, group_in, planes, steps, x, filter, out);
 }
 
 }  // namespace
