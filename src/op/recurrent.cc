@@ -63,4 +63,13 @@ RnnSpec::RnnSpec(const RnnAttributes& attributes)
   }
 }
 
+int64_t SequenceLength(const DenseTensor* sequence_lens, int64_t b, int64_t steps) {
+  if (sequence_lens == nullptr) return steps;
+  const int64_t length = sequence_lens->dtype() == DataType::kInt32 ? int64_t{sequence_lens->data<int32_t>()[b]}
+                                                                    : sequence_lens->data<int64_t>()[b];
+  WHERRY_ENFORCE(length >= 0 && length <= steps, kInvalidArgument, "sequence_lens[", b, "] is ", length,
+                 ", expected 0 to ", steps);
+  return length;
+}
+
 }  // namespace wherry

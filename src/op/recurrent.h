@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/dense_tensor.h"
+
 namespace wherry {
 
 enum class RnnCell : uint8_t { kLstm, kGru, kRnn };
@@ -65,5 +67,9 @@ struct RnnSpec {
   bool linear_before_reset = false;
   bool input_forget = false;
 };
+
+// The steps of batch entry b: sequence_lens' number (i32 or i64), or all `steps` without it.
+// Error(kInvalidArgument) if it is not from 0 to `steps`.
+int64_t SequenceLength(const DenseTensor* sequence_lens, int64_t b, int64_t steps);
 
 }  // namespace wherry

@@ -1,21 +1,10 @@
 // Detectors' operators: shapes, and what the versions differ in.
 #include <gtest/gtest.h>
 
-#include "importers/paddle/model_test_util.h"
+#include "importers/paddle/one_op_test_util.h"
 
 namespace wherry::paddle {
 namespace {
-
-Program ImportOp(const std::vector<std::pair<std::string, std::vector<int64_t>>>& inputs, const TestOp& op) {
-  TestModel model;
-  for (const auto& [name, dims] : inputs) model.AddInput(name, dims);
-  model.AddOp(op);
-  model.AddOutput(op.outputs[0].second[0]);
-  Program program = ImportBytes(model.Bytes());
-  InferProgram(&program);
-  return program;
-}
-std::string MetaOf(const Program& program) { return program.main().values.at(program.main().outputs[0]).DebugString(); }
 
 TEST(PaddleDetection, BoxesAreCodedAndDecoded) {
   TestOp coder{"box_coder",

@@ -134,15 +134,6 @@ RnnPlan::RnnPlan(const KernelProblem& problem) : spec(SpecOf(problem)) {
   algorithm = StrCat("chunk=", chunk, apart ? " directions apart" : "");
 }
 
-int64_t LengthOf(const DenseTensor* lens, int64_t b, int64_t steps) {
-  if (lens == nullptr) return steps;
-  const int64_t length =
-      lens->dtype() == DataType::kInt32 ? int64_t{lens->data<int32_t>()[b]} : lens->data<int64_t>()[b];
-  WHERRY_ENFORCE(length >= 0 && length <= steps, kInvalidArgument, "sequence_lens[", b, "] is ", length,
-                 ", expected 0 to ", steps);
-  return length;
-}
-
 // One direction of one run.
 class Direction {
  public:
@@ -247,7 +238,7 @@ class Direction {
     for (int64_t b = 0; b < batch; ++b) {
       float* const out =
           y == nullptr ? nullptr : y->mutable_data<float>() + ((t * plan_.spec.directions + d_) * batch + b) * hidden;
-      if (t >= LengthOf(context_.Input(kLens), b, plan_.steps)) {
+      if (t >= SequenceLength(context_.Input(kLens), b, plan_.steps)) {
         if (out != nullptr) std::fill_n(out, hidden, 0.0F);
         continue;
       }

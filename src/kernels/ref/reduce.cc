@@ -8,6 +8,7 @@
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/element.h"
 #include "kernels/ref/strided.h"
+#include "kernels/ref/total.h"
 
 namespace wherry::ref {
 namespace {
@@ -30,19 +31,6 @@ void FoldAxes(const DenseTensor& x, const IntArray& axis, Fold fold) {
   const T* from = x.data<T>();
   Odometer<1> at(shape, {strides});
   for (int64_t i = 0, count = shape.numel(); i < count; ++i, at.Next()) fold(at.offset(0), from[i]);
-}
-
-// What sums and products are taken in: double, or 64 bits that wrap.
-template <typename T>
-using Total = std::conditional_t<FloatElement<T>, double, uint64_t>;
-
-template <typename T>
-Total<T> ToTotal(T value) {
-  if constexpr (FloatElement<T>) {
-    return Load(value);
-  } else {
-    return Bits(value);
-  }
 }
 
 // The result has the type of x, but for bool i64.

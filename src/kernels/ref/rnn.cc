@@ -135,16 +135,6 @@ class Cell {
   size_t hidden_;
 };
 
-// As many steps as there are, if none are given.
-int64_t LengthOf(const DenseTensor* lens, int64_t b, int64_t steps) {
-  if (lens == nullptr) return steps;
-  const int64_t length =
-      lens->dtype() == DataType::kInt32 ? int64_t{lens->data<int32_t>()[b]} : lens->data<int64_t>()[b];
-  WHERRY_ENFORCE(length >= 0 && length <= steps, kInvalidArgument, "sequence_lens[", b, "] is ", length,
-                 ", expected 0 to ", steps);
-  return length;
-}
-
 template <typename T>
 void Rnn(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& w, const DenseTensor& r,
          const DenseTensor* bias, const DenseTensor* sequence_lens, const DenseTensor* initial_h,
@@ -165,7 +155,7 @@ void Rnn(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor&
     one.bias = Read<T>(bias, d * 2 * rows, 2 * rows);
     one.peephole = Read<T>(peephole, d * 3 * hidden, 3 * hidden);
     for (int64_t b = 0; b < batch; ++b) {
-      const int64_t length = LengthOf(sequence_lens, b, steps);
+      const int64_t length = SequenceLength(sequence_lens, b, steps);
       const int64_t state = (d * batch + b) * hidden;
       one.h = Read<T>(initial_h, state, hidden);
       one.c = Read<T>(initial_c, state, hidden);

@@ -7,22 +7,10 @@
 #include "kernels/ref/element.h"
 #include "kernels/ref/index.h"
 #include "kernels/ref/strided.h"
+#include "kernels/ref/total.h"
 
 namespace wherry::ref {
 namespace {
-
-// What is gathered in: double, or 64 bits that wrap.
-template <typename T>
-using Gathered = std::conditional_t<FloatElement<T>, double, uint64_t>;
-
-template <typename T>
-Gathered<T> ToGathered(T value) {
-  if constexpr (FloatElement<T>) {
-    return Load(value);
-  } else {
-    return Bits(value);
-  }
-}
 
 struct Direction {
   bool exclusive;
@@ -30,7 +18,7 @@ struct Direction {
 };
 
 template <typename T, typename Step>
-void Cumulate(const DenseTensor& x, const Scalar& axis, bool flatten, Direction direction, Gathered<T> start, Step step,
+void Cumulate(const DenseTensor& x, const Scalar& axis, bool flatten, Direction direction, Total<T> start, Step step,
               DenseTensor* out) {
   if (x.numel() == 0) return;
   const AxisView view = flatten ? AxisView{1, x.numel(), 1} : ViewAxis(x.shape(), axis.to<int64_t>());
@@ -38,12 +26,12 @@ void Cumulate(const DenseTensor& x, const Scalar& axis, bool flatten, Direction 
   T* to = out->mutable_data<T>();
   for (int64_t o = 0; o < view.outer; ++o) {
     for (int64_t i = 0; i < view.inner; ++i) {
-      Gathered<T> total = start;
+      Total<T> total = start;
       for (int64_t a = 0; a < view.extent; ++a) {
         const int64_t along = direction.reverse ? view.extent - 1 - a : a;
         const int64_t at = (o * view.extent + along) * view.inner + i;
-        const Gathered<T> before = total;
-        total = step(total, ToGathered(from[at]));
+        const Total<T> before = total;
+        total = step(total, ToTotal(from[at]));
         to[at] = Store<T>(static_cast<Wide<T>>(direction.exclusive ? before : total));
       }
     }
@@ -53,7 +41,7 @@ void Cumulate(const DenseTensor& x, const Scalar& axis, bool flatten, Direction 
 template <typename T>
 void Cumsum(const CpuContext& /*context*/, const DenseTensor& x, const Scalar& axis, bool flatten, bool exclusive,
             bool reverse, DenseTensor* out) {
-  using G = Gathered<T>;
+  using G = Total<T>;
   Cumulate<T>(
       x, axis, flatten, {exclusive, reverse}, 0, [](G total, G value) { return total + value; }, out);
 }
@@ -61,7 +49,7 @@ void Cumsum(const CpuContext& /*context*/, const DenseTensor& x, const Scalar& a
 template <typename T>
 void Cumprod(const CpuContext& /*context*/, const DenseTensor& x, const Scalar& axis, bool flatten, bool exclusive,
              bool reverse, DenseTensor* out) {
-  using G = Gathered<T>;
+  using G = Total<T>;
   Cumulate<T>(
       x, axis, flatten, {exclusive, reverse}, 1, [](G total, G value) { return total * value; }, out);
 }
