@@ -62,6 +62,12 @@ Work EstimateWork(const KernelProblem& problem) {
   } else if (op == "matmul" || op == "fused_matmul" || op == "mul" || op == "fc") {
     const MetaTensor* left = problem.Input(op == "fc" ? "input" : "x");
     work.operations = 2 * Elements(problem.Output()) * Last(*left);
+  } else if (op == "attention") {
+    // Every query meets every key twice: in its score, and in the result.
+    const MetaTensor& key = *problem.Input("key");
+    const int sequence = key.rank_known && key.rank() == 4 ? 2 : 1;
+    const Dim keys = key.rank_known && key.rank() > 2 ? key.dims[static_cast<size_t>(sequence)] : Dim(kAssumedDim);
+    work.operations = 4 * Elements(problem.Output()) * static_cast<double>(keys.known() ? keys.value() : kAssumedDim);
   }
   return work;
 }

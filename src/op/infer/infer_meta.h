@@ -144,6 +144,10 @@ MetaTensor GroupNormInferMeta(const MetaTensor& x, const MetaTensor* scale, cons
                               int groups);
 MetaTensor InstanceNormInferMeta(const MetaTensor& x, const MetaTensor* scale, const MetaTensor* bias, float epsilon);
 
+MetaTensor AttentionInferMeta(const MetaTensor& query, const MetaTensor& key, const MetaTensor& value,
+                              const MetaTensor* mask, int heads, int key_heads, int size,
+                              const std::vector<int64_t>& columns, bool merged);
+
 // Recurrent layers: y, last_h, last_c.
 std::vector<MetaTensor> RnnInferMeta(const MetaTensor& x, const MetaTensor& w, const MetaTensor& r,
                                      const MetaTensor* bias, const MetaTensor* sequence_lens,
