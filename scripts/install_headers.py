@@ -14,6 +14,8 @@ import re
 import sys
 
 LAYERS = ("base", "core", "op", "kernel", "ir", "pass", "importer", "eager")
+# What extend.h needs of layers that are not installed otherwise.
+SINGLE = ("predictor/cxx_load.h",)
 _INCLUDE = re.compile(r'^(\s*#\s*include\s+")([^"]+)(")', re.MULTILINE)
 
 
@@ -25,6 +27,7 @@ def collect(source: pathlib.Path, gen: pathlib.Path) -> dict[str, pathlib.Path]:
     for root in (source / "src", gen):
         for layer in LAYERS:
             headers |= {str(p.relative_to(root)): p for p in sorted((root / layer).rglob("*.h"))}
+    headers |= {name: source / "src" / name for name in SINGLE}
     return {name: path for name, path in headers.items() if not re.search(r"_test(_util)?\.h$", name)}
 
 

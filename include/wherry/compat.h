@@ -7,10 +7,12 @@
 #include <string>
 #include <utility>
 
+#include "base/log.h"
 #include "kernel/call_by_context.h"
 #include "kernel/kernel_key.h"
 #include "op/infer/infer_meta.h"
 #include "wherry/extend.h"
+#include "wherry/predictor.h"
 
 namespace wherry {
 
@@ -185,3 +187,111 @@ class KernelFactory {
 };
 
 }  // namespace pten
+
+// Paddle-Lite: passes, and the predictor that they belong to.
+
+#define USE_LITE_PASS(name) USE_MIR_PASS(name)
+
+#ifndef LOG  // a program may have another logging library's
+#define LOG(severity) WHERRY_LOG(WHERRY_COMPAT_##severity)
+#define WHERRY_COMPAT_INFO kInfo
+#define WHERRY_COMPAT_WARNING kWarning
+#define WHERRY_COMPAT_ERROR kError
+#endif
+
+namespace paddle::lite_api {
+
+using namespace wherry;  // NOLINT: all other names are Wherry's
+
+using TargetType = Target;
+using PrecisionType = DataType;
+using DataLayoutType = wherry::DataLayout;
+
+// CxxConfig or MobileConfig.
+template <typename ConfigT>
+std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const ConfigT& config) {
+  return wherry::CreatePaddlePredictor(config);
+}
+
+}  // namespace paddle::lite_api
+
+namespace paddle::lite {
+
+using namespace wherry;  // NOLINT: all other names are Wherry's
+
+using lite_api::CreatePaddlePredictor;
+using lite_api::DataLayoutType;
+using lite_api::PrecisionType;
+using lite_api::TargetType;
+
+namespace core {
+using wherry::KernelPickFactor;
+}
+
+namespace cpp {
+using wherry::OpDesc;
+}
+
+namespace mir {
+using namespace wherry;       // NOLINT
+using namespace wherry::mir;  // NOLINT
+}  // namespace mir
+
+// A program with its weights in a scope.
+class Program : public wherry::Program {
+ public:
+  Program() = default;
+  Program(wherry::Program&& program) : wherry::Program(std::move(program)) {}  // NOLINT: implicit by design
+
+  // The weights as variables, which share their memory: those that the program has at the first call. The scope lives
+  // as long as the program.
+  Scope* exec_scope() {
+    if (exec_scope_ == nullptr) {
+      exec_scope_ = std::make_shared<Scope>();
+      for (const auto& [name, tensor] : weights) *exec_scope_->Tensor(name) = tensor;
+    }
+    return exec_scope_.get();
+  }
+
+ private:
+  std::shared_ptr<Scope> exec_scope_;
+};
+
+// What CreatePaddlePredictor does for a CxxConfig, in its steps. Errors are the same.
+class CxxPredictor {
+ public:
+  // LoadModel, then optimizer_.Run, and what runs the result.
+  void Build(const CxxConfig& config) {
+    LoadModel(config);
+    Program optimized = program_.optimized ? std::move(program_)
+                                           : optimizer_.Run(std::move(program_), config.valid_places(),
+                                                            core::KernelPickFactor(), PassesOf(config));
+    predictor_ = wherry::CreatePaddlePredictor(std::move(optimized), config);
+  }
+  // Reads the model into a program and does nothing else with it.
+  void LoadModel(const CxxConfig& config) { program_ = ImportFromConfig(config); }
+
+  // What LoadModel read; empty after Build.
+  Program& program() { return program_; }
+  // Build first.
+  PaddlePredictor* operator->() const {
+    if (predictor_ == nullptr) throw Error(ErrorCode::kInvalidArgument, "this predictor was not built");
+    return predictor_.get();
+  }
+
+  Optimizer optimizer_;
+
+ private:
+  Program program_;
+  std::shared_ptr<PaddlePredictor> predictor_;
+};
+using Predictor = CxxPredictor;
+
+// A predictor that is built.
+inline std::shared_ptr<CxxPredictor> CreatePredictor(const CxxConfig& config) {
+  auto predictor = std::make_shared<CxxPredictor>();
+  predictor->Build(config);
+  return predictor;
+}
+
+}  // namespace paddle::lite

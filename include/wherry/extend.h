@@ -9,6 +9,9 @@
 // An operator is a YAML entry that the CMake function wherry_add_ops compiles in; an operator with a C++ class of its
 // own is given to OpRegistry::RegisterOp (kernel/operator.h).
 //
+// A program built by hand or by one's own importer becomes a predictor by CreatePaddlePredictor(Program&&, CxxConfig)
+// (predictor/cxx_load.h).
+//
 // Registering is all: what is linked in or loaded is there on the next use of its registry. A plug-in is loaded by
 // LoadPlugin or by the environment variable WHERRY_PLUGINS (kernel/plugin.h). A static library's members that nothing
 // refers to are not linked; name what they register with USE_OP, USE_KERNEL, USE_KERNEL_VARIANT, USE_PROVIDER or
@@ -32,6 +35,7 @@
 #include "pass/optimizer.h"
 #include "pass/pass_manager.h"
 #include "pass/pass_registry.h"
+#include "predictor/cxx_load.h"
 #include "wherry/error.h"
 #include "wherry/log.h"
 #include "wherry/scalar.h"

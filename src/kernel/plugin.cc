@@ -20,7 +20,7 @@ namespace wherry {
 
 namespace {
 
-constexpr const char* kKnownPlugins[] = {"libwherry_onednn.so", "libwherry_cuda.so"};
+constexpr const char* kKnownPlugins[] = {"libwherry_onednn.so"};
 
 // The folder of libwherry.so; empty when this code is in something else. By a function of this file alone: the address
 // of LoadPlugin may be an entry of the executable.

@@ -74,14 +74,15 @@ std::vector<std::string> PassesOf(const CxxConfig& config) {
 }
 
 LoadedModel LoadModel(const CxxConfig& config,
-                      std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass) {
+                      std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass,
+                      const std::function<Program()>& import) {
   LoadedModel model;
   const std::vector<std::string> passes = PassesOf(config);
   const std::string& last = config.stop_after();
   WHERRY_ENFORCE(last.empty() || std::find(passes.begin(), passes.end(), last) != passes.end(), kNotFound,
                  "optimisation cannot end after ", Quote(last), ", which is none of the passes to run");
   const Stopwatch import_time;
-  model.program = ImportFromConfig(config);
+  model.program = import ? import() : ImportFromConfig(config);
   model.import_ms = import_time.Milliseconds();
   if (model.program.optimized) return model;
   OptimizerOptions options;

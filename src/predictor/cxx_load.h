@@ -1,9 +1,15 @@
 // From a CxxConfig to an optimised program.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "ir/program.h"
 #include "pass/optimizer.h"
 #include "wherry/config.h"
+#include "wherry/predictor.h"
 
 namespace wherry {
 
@@ -18,8 +24,13 @@ Program ImportFromConfig(const CxxConfig& config);
 // The passes that a config asks for: its own list, or the default pipeline without the discarded ones. Error(kNotFound)
 // on unknown names.
 std::vector<std::string> PassesOf(const CxxConfig& config);
-// Imports, and optimises unless the file already is. `after_pass` is called as OptimizerOptions says.
+// Imports (by `import` where that is given), and optimises unless the file already is. `after_pass` is called as
+// OptimizerOptions says.
 LoadedModel LoadModel(const CxxConfig& config,
-                      std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass = nullptr);
+                      std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass = nullptr,
+                      const std::function<Program()>& import = nullptr);
+// A predictor of a program that comes from elsewhere than the config's file: optimised as the config says, unless it is
+// already.
+std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(Program&& program, const CxxConfig& config);
 
 }  // namespace wherry

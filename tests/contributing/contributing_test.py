@@ -2,7 +2,6 @@
 """The files that CONTRIBUTING.md shows, taken as they stand there: contributing_test.py CHECKOUT COMPILER"""
 
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -10,8 +9,8 @@ import tempfile
 import unittest
 
 SOURCE, COMPILER = pathlib.Path(sys.argv[1]), sys.argv[2]
-# `path`: and the block that follows.
-_FILE = re.compile(r"`((?:ops|src)/[^`\s]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)
+sys.path.insert(0, str(SOURCE / "scripts"))
+import document_files  # noqa: E402
 
 
 def run(*command: object, text: str = "") -> str:
@@ -22,7 +21,7 @@ def run(*command: object, text: str = "") -> str:
 
 class ContributingTest(unittest.TestCase):
     def setUp(self):
-        self.files = dict(_FILE.findall((SOURCE / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+        self.files = document_files.files_in(SOURCE / "CONTRIBUTING.md")
 
     def test_there_are_an_operator_a_kernel_and_a_pass(self):
         folders = sorted(str(pathlib.PurePath(name).parent) for name in self.files)

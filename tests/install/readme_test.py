@@ -9,12 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
-
-_FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-def files_in(readme: pathlib.Path) -> dict[str, str]:
-    return dict(_FILE.findall(readme.read_text(encoding="utf-8")))
+import sys
 
 
 def run(*command: object) -> str:
@@ -29,13 +24,14 @@ def main() -> None:
         parser.add_argument(option, required=True, type=pathlib.Path)
     arguments = parser.parse_args()
 
+    sys.path.insert(0, str(arguments.source / "scripts"))
+    from document_files import files_in, write_files
+
     files = files_in(arguments.source / "README.md")
     assert set(files) == {"CMakeLists.txt", "main.cc", "ops.cc"}, set(files)
     assert files == files_in(arguments.source / "README.zh.md"), "the two READMEs show different programs"
     shutil.rmtree(arguments.work, ignore_errors=True)
-    arguments.work.mkdir(parents=True)
-    for name, text in files.items():
-        (arguments.work / name).write_text(text, encoding="utf-8")
+    write_files(files, arguments.work)
     with (arguments.work / "CMakeLists.txt").open("a") as cmake:
         cmake.write("add_executable(ops ops.cc)\ntarget_link_libraries(ops PRIVATE wherry::wherry)\n")
 
