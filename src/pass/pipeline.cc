@@ -14,6 +14,7 @@ const std::vector<std::string>& DefaultPipeline() {
       // fuse: larger patterns before the smaller ones they contain.
       "conv_bn_fuse_pass",    // into weights and bias, before the bias becomes an epilogue
       "fc_fuse_pass",         // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
+      "attention_fuse_pass",  // while its scale and mask stand apart from the products
       "hardswish_fuse_pass",  // activations before their pieces are taken into an epilogue one by one
       "silu_fuse_pass",
       "gelu_fuse_pass",

@@ -5,38 +5,11 @@
 #include <cmath>
 #include <optional>
 
+#include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {
 namespace {
-
-// What a statement multiplies its input by, and that input.
-struct Factor {
-  Node* input;
-  double value;
-};
-
-std::optional<double> Number(const SSAGraph& graph, const Node* arg) {
-  const DenseTensor* weight = graph.TryWeight(arg);
-  if (weight == nullptr || weight->numel() != 1 || weight->dtype() != DataType::kFloat) return std::nullopt;
-  return weight->data<float>()[0];
-}
-
-std::optional<Factor> FactorOf(const SSAGraph& graph, const Node::Stmt& stmt) {
-  const std::string op = stmt.op_type();
-  if (op == "scale") {
-    if (!stmt.HasAttr("scale") || !stmt.HasAttr("bias")) return std::nullopt;
-    if (stmt.GetAttr<Scalar>("bias").to<double>() != 0) return std::nullopt;
-    return Factor{stmt.input("x"), stmt.GetAttr<Scalar>("scale").to<double>()};
-  }
-  if (op != "multiply" && op != "divide") return std::nullopt;
-  if (const std::optional<double> y = Number(graph, stmt.input("y"))) {
-    return Factor{stmt.input("x"), op == "multiply" ? *y : 1.0 / *y};
-  }
-  const std::optional<double> x = Number(graph, stmt.input("x"));
-  if (op == "multiply" && x) return Factor{stmt.input("y"), *x};
-  return std::nullopt;
-}
 
 class MatmulScaleFusePass : public ProgramPass {
  public:
@@ -59,13 +32,11 @@ class MatmulScaleFusePass : public ProgramPass {
     for (const char* param : {"x", "y"}) {
       Node* arg = inputs[param][0];
       Node* scaling = arg->producer();
-      if (scaling == nullptr || arg->outlinks().size() != 1 || graph->IsOutput(arg)) continue;
+      if (scaling == nullptr || !HasOneUse(*graph, arg)) continue;
       const MetaTensor& type = arg->AsArg().type;
       const std::optional<Factor> factor = FactorOf(*graph, scaling->AsStmt());
-      // A factor that broadcasts the matrix, or leaves the range of f32, stays.
-      if (!factor || type.dtype != DataType::kFloat || !type.rank_known ||
-          factor->input->AsArg().type.dims != type.dims)
-        continue;
+      // A factor that leaves the range of f32 stays.
+      if (!factor || type.dtype != DataType::kFloat) continue;
       if (!std::isfinite(static_cast<float>(alpha * factor->value)) || alpha * factor->value == 0) continue;
       alpha *= factor->value;
       inputs[param] = {factor->input};
