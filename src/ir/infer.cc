@@ -9,15 +9,26 @@ namespace wherry::mir {
 namespace {
 
 // What is known when either of two values may be the result.
-MetaTensor Join(const MetaTensor& a, const MetaTensor& b, SymbolTable* symbols) {
+MetaTensor Join(const MetaTensor& a, const MetaTensor& b) {
   WHERRY_ENFORCE(a.dtype == b.dtype, kInvalidArgument, "the branches give ", a.DebugString(), " and ", b.DebugString());
   if (!a.rank_known || !b.rank_known || a.rank() != b.rank()) return MetaTensor::UnknownRank(a.dtype);
   MetaTensor joined(a.dtype, a.dims);
   for (size_t i = 0; i < joined.dims.size(); ++i) {
-    if (a.dims[i] != b.dims[i]) joined.dims[i] = symbols->FreshSymbol("d");
+    if (a.dims[i] != b.dims[i]) joined.dims[i] = kUnknownDim;
   }
   if (a.values && a.values == b.values) joined.values = a.values;
   return joined;
+}
+
+// A dimension that only values or the kernel will give gets a symbol of its own, so that equal dimensions
+// downstream are seen to be equal; the one that it had before if it had one.
+void NameUnknownDims(const MetaTensor& before, MetaTensor* type, SymbolTable* symbols) {
+  const bool had = before.rank_known && type->rank_known && before.rank() == type->rank();
+  for (size_t i = 0; i < type->dims.size(); ++i) {
+    Dim& dim = type->dims[i];
+    if (dim != kUnknownDim) continue;
+    dim = had && !before.dims[i].known() ? before.dims[i] : symbols->FreshSymbol("d");
+  }
 }
 
 // Deeper than this a loop's block is inferred once, for any shapes: inferring it again for more general ones at each
@@ -51,20 +62,10 @@ void InferIf(SSAGraph* graph, Node::Stmt& stmt, int loops) {
   for (size_t i = 0; i < results.size(); ++i) {
     MetaTensor type = stmt.blocks()[0]->outputs()[i]->AsArg().type;
     for (size_t b = 1; b < stmt.blocks().size(); ++b) {
-      type = Join(type, stmt.blocks()[b]->outputs()[i]->AsArg().type, &graph->symbols());
+      type = Join(type, stmt.blocks()[b]->outputs()[i]->AsArg().type);
     }
+    NameUnknownDims(results[i]->AsArg().type, &type, &graph->symbols());
     results[i]->AsArg().type = std::move(type);
-  }
-}
-
-// A dimension that only values or the kernel will give gets a symbol of its own, so that equal dimensions
-// downstream are seen to be equal; the one that it had before if it had one.
-void NameUnknownDims(const MetaTensor& before, MetaTensor* type, SymbolTable* symbols) {
-  const bool had = before.rank_known && type->rank_known && before.rank() == type->rank();
-  for (size_t i = 0; i < type->dims.size(); ++i) {
-    Dim& dim = type->dims[i];
-    if (dim != kUnknownDim) continue;
-    dim = had && !before.dims[i].known() ? before.dims[i] : symbols->FreshSymbol("d");
   }
 }
 
@@ -75,9 +76,11 @@ void InferLoop(SSAGraph* graph, Node::Stmt& stmt, int loops) {
   const NodeList& finals = ListOf(stmt.outputs(), "finals");
   const NodeList& scans = ListOf(stmt.outputs(), "scans");
   std::vector<CarriedType> carried;
-  for (const Node* value : stmt.input_list("carried")) {
-    const MetaTensor& type = value->AsArg().type;
-    carried.emplace_back(loops < kMostExactLoops ? type : MetaTensor::UnknownRank(type.dtype));
+  const NodeList& starts = stmt.input_list("carried");
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const MetaTensor& type = starts[i]->AsArg().type;
+    const Node* inside = block->inputs().at(kLoopLeadingInputs + i);
+    carried.emplace_back(loops < kMostExactLoops ? type : MetaTensor::UnknownRank(type.dtype), inside->AsArg().type);
   }
   WHERRY_ENFORCE(
       finals.size() == carried.size() && block->outputs().size() == kLoopLeadingOutputs + finals.size() + scans.size(),
@@ -99,7 +102,8 @@ void InferLoop(SSAGraph* graph, Node::Stmt& stmt, int loops) {
   for (size_t i = 0; i < scans.size(); ++i) {
     MetaTensor type = block->outputs()[kLoopLeadingOutputs + finals.size() + i]->AsArg().type.WithoutValues();
     type.layout = DataLayout::kNCHW;
-    if (type.rank_known) type.dims.insert(type.dims.begin(), graph->symbols().FreshSymbol("d"));
+    if (type.rank_known) type.dims.insert(type.dims.begin(), kUnknownDim);
+    NameUnknownDims(scans[i]->AsArg().type, &type, &graph->symbols());
     scans[i]->AsArg().type = std::move(type);
   }
 }

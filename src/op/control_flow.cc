@@ -4,11 +4,16 @@
 
 namespace wherry {
 
+void CarriedType::SetAny(size_t dim, SymbolTable* symbols) {
+  if (any_[dim]) return;
+  any_[dim] = true;
+  const bool named = before_.rank_known && before_.rank() == type_.rank() && !before_.dims[dim].known() &&
+                     before_.dims[dim] != type_.dims[dim];
+  type_.dims[dim] = named ? before_.dims[dim] : symbols->FreshSymbol("d");
+}
+
 void CarriedType::SetAnyDims(SymbolTable* symbols) {
-  for (size_t i = 0; i < type_.dims.size(); ++i) {
-    if (!any_[i]) type_.dims[i] = symbols->FreshSymbol("d");
-    any_[i] = true;
-  }
+  for (size_t i = 0; i < type_.dims.size(); ++i) SetAny(i, symbols);
 }
 
 bool CarriedType::Admits(const MetaTensor& next, int pass, SymbolTable* symbols) {
@@ -28,8 +33,7 @@ bool CarriedType::Admits(const MetaTensor& next, int pass, SymbolTable* symbols)
   }
   for (size_t i = 0; i < next.dims.size(); ++i) {
     if (any_[i] || next.dims[i] == type_.dims[i]) continue;
-    type_.dims[i] = symbols->FreshSymbol("d");
-    any_[i] = true;
+    SetAny(i, symbols);
     same = false;
   }
   return same;

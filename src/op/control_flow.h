@@ -33,7 +33,9 @@ inline BlockArity ArityOfBlocks(const OpSchema& schema, const std::function<size
 // iteration gives another, the block is inferred again for one that holds for more.
 class CarriedType {
  public:
-  explicit CarriedType(const MetaTensor& first) : type_(first.WithoutValues()), any_(first.dims.size(), false) {}
+  // `before`: the type for which the block was inferred the last time, whose symbols stand for any numbers again.
+  explicit CarriedType(const MetaTensor& first, const MetaTensor& before = {})
+      : type_(first.WithoutValues()), before_(before.WithoutValues()), any_(first.dims.size(), false) {}
 
   const MetaTensor& type() const { return type_; }
   // Whether `next`, what an iteration gives, is of this type. If not, it becomes one with any numbers in the dimensions
@@ -44,7 +46,10 @@ class CarriedType {
   void SetAnyDims(SymbolTable* symbols);
 
  private:
+  void SetAny(size_t dim, SymbolTable* symbols);
+
   MetaTensor type_;
+  MetaTensor before_;
   std::vector<bool> any_;  // by dimension
 };
 

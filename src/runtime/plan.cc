@@ -97,7 +97,10 @@ class Planner {
     }
     const ArenaPlan arena = PlanArena(in_arena);
     plan_->arena_bytes = arena.size;
-    for (size_t i = 0; i < owners.size(); ++i) plan_->arena_offset[Index(owners[i])] = arena.offsets[i];
+    for (size_t i = 0; i < owners.size(); ++i) {
+      plan_->arena_offset[Index(owners[i])] = arena.offsets[i];
+      plan_->last_use[Index(owners[i])] = in_arena[i].last;
+    }
     FindGivenAway();
   }
 

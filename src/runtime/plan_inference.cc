@@ -33,6 +33,7 @@ int PlanInference::NewSlot(Residence residence) {
   plan_->residence.push_back(residence);
   plan_->targets.push_back(Target::kHost);
   plan_->arena_offset.push_back(0);
+  plan_->last_use.push_back(-1);
   plan_->alias_root.push_back(-1);
   return static_cast<int>(slot);
 }
@@ -193,6 +194,7 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
   if (schema.Has(kTraitSequence)) return InferSequenceOp(&call);
   const bool later = io_copy || NeedsCasts(call) || layouts_differ || !checked;
   call.at_run_time = !known || later;
+  call.planned = known && later;
   for (size_t i = 0; i < instruction.outputs.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
       const size_t slot = call.Slot(instruction.outputs[i][j]);

@@ -8,6 +8,7 @@
 #include "kernel/invoke.h"
 #include "op/control_flow.h"
 #include "runtime/block_state.h"
+#include "runtime/poison.h"
 #include "runtime/sequence_ops.h"
 
 namespace wherry {
@@ -255,6 +256,7 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
 
 void Session::RunCalls(ShapePlan* plan) {
   const double start = profiling_ ? Now() : 0;
+  if (poison_) PoisonResults(plan);
   for (PlannedCall& call : plan->calls) {
     WHERRY_ENFORCE(!cancelled_.load(std::memory_order_relaxed), kCancelled, "the run was cancelled");
     const double begin = profiling_ ? Now() : 0;
@@ -269,6 +271,7 @@ void Session::RunCalls(ShapePlan* plan) {
       error.AddContext(StrCat("running op ", call.instruction->schema->name, " '", call.instruction->name(), "'"));
       throw;
     }
+    if (poison_) PoisonAfter(static_cast<int>(&call - plan->calls.data()), plan, devices_.cpu());
     if (profiling_) {
       if (call.kernel != nullptr && !IsHostMemory(call.kernel->key.target()))
         devices_.Get(call.kernel->key.target()).Synchronize();
@@ -276,6 +279,22 @@ void Session::RunCalls(ShapePlan* plan) {
                                   MetasOf(*plan, call, call.instruction->outputs), begin - start, Now() - begin});
     }
   }
+}
+
+// A result that outlives the arguments: it may be one of them, where nothing was to be done (a copy to the same memory
+// space). `layout`: the one that its readers were planned for, or kUndefined.
+DenseTensor Session::Kept(DenseTensor result, const std::vector<CallArg>& args, DataLayout layout) {
+  const bool laid_out = layout == DataLayout::kUndefined || layout == result.layout() || result.shape().rank() < 3;
+  if (!laid_out) return TransformTensor(result, DataType::kUndefined, layout, &devices_.Get(result.target()));
+  for (const CallArg& arg : args) {
+    for (const DenseTensor* tensor : arg.tensors) {
+      if (tensor->buffer() != result.buffer() || result.nbytes() == 0) continue;
+      DenseTensor copy(devices_.Get(result.target()).allocator(), result.meta());
+      devices_.Get(result.target()).Copy(result, &copy);
+      return copy;
+    }
+  }
+  return result;
 }
 
 void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
@@ -302,7 +321,8 @@ void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
   auto results = InvokeOp(*instruction.schema, args, &devices_.Get(target), options);
   for (size_t i = 0; i < results.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
-      plan->tensors[call->Slot(instruction.outputs[i][j])] = std::move(results[i][j]);
+      DenseTensor& value = plan->tensors[call->Slot(instruction.outputs[i][j])];
+      value = Kept(std::move(results[i][j]), args, call->planned ? value.layout() : DataLayout::kUndefined);
     }
   }
 }

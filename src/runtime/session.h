@@ -13,6 +13,8 @@
 
 namespace wherry {
 
+struct CallArg;
+
 struct StepRecord {
   const Instruction* instruction;
   const Kernel* kernel;  // null: control flow or a copy
@@ -47,6 +49,8 @@ class Session {
   void Trim();
   size_t activation_bytes() const;
   void set_profiling(bool on) { profiling_ = on; }
+  // For tests: between calls, fills memory that holds no value (runtime/poison.h), also in the blocks of control flow.
+  void set_poison(bool on) { poison_ = on; }
   const std::vector<StepRecord>& steps() const { return steps_; }
   const Executable& executable() const { return *executable_; }
 
@@ -61,6 +65,7 @@ class Session {
   void CollectOutputs(ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   void RunCalls(ShapePlan* plan);
   void RunAtRunTime(PlannedCall* call, ShapePlan* plan);
+  DenseTensor Kept(DenseTensor result, const std::vector<CallArg>& args, DataLayout layout);
   void RunIf(PlannedCall* call, ShapePlan* plan);
   void RunLoop(PlannedCall* call, ShapePlan* plan);
   // One run of a loop's block, from the carried values of `loop` to the next. Whether there is to be another.
@@ -83,6 +88,7 @@ class Session {
   ShapePlan* last_plan_ = nullptr;
   std::atomic<bool> cancelled_{false};
   bool profiling_ = false;
+  bool poison_ = false;
   std::vector<StepRecord> steps_;
 };
 

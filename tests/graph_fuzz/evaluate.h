@@ -1,0 +1,31 @@
+// Running fuzzed programs, and how far apart two results may be.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace wherry::graph_fuzz {
+
+// Each output in the plain layout.
+using Outputs = std::vector<DenseTensor>;
+
+// One run by the runtime, with so many threads and with memory that holds no value poisoned. With `twice`, the results
+// of a second run of the same session; the first ones must not change under it. Errors as the runtime's.
+Outputs RunProgram(Program program, const std::vector<DenseTensor>& inputs, int threads, bool poison,
+                   bool twice = false);
+
+// One run op by op, every floating result multiplied by 1 + noise, |noise| a few units of its type's last place: what
+// differs between such runs is not determined by the program. Error(kUnsupported) for ops that the runtime executes,
+// but for `if` and `loop`.
+Outputs RunWithNoise(const Program& program, const std::vector<DenseTensor>& inputs, uint64_t seed);
+
+// "" when `got` is what `plain`, the results of `program` without passes, says: shapes and types equal, numbers that
+// are whole equal, others within their type's rounding of the largest magnitude, or within a multiple of what noise
+// does to them. Otherwise which output and element.
+std::string Difference(const Program& program, const std::vector<DenseTensor>& inputs, const Outputs& plain,
+                       const Outputs& got);
+
+}  // namespace wherry::graph_fuzz
