@@ -23,7 +23,9 @@ struct ConvPlanes {
 template <typename T, typename Axis, typename Planes>
 void ConvLoops(const std::array<Axis, kMaxWindowAxes>& axes, int64_t group_in, const Planes& planes,
                const EpilogueSteps<T>& steps, const DenseTensor& x, const DenseTensor& filter, DenseTensor* out) {
-  const auto& [depth, rows, columns] = axes;
+  const Axis& depth = axes[0];
+  const Axis& rows = axes[1];
+  const Axis& columns = axes[2];
   const T* input = x.data<T>();
   const T* weights = filter.data<T>();
   T* to = out->mutable_data<T>();
