@@ -180,10 +180,10 @@ TEST(PirImporter, BranchesCaptureWhatTheyUse) {
 TEST(PirImporter, LoopsCarryWhatTheirBlockWrites) {
   const Json array = Json::parse(R"({"#": "1.t_dense_tensor_array", "D": [{"#": "0.t_f32"}, [2], "NCHW"]})");
   Json loop = Op("1.while", {1, 2}, {Result(4, kFloat2)});
-  loop["regions"] = {Region({Op("1.array_length", {3}, {Result(5, Tensor("t_i64", {1}))}),
-                             Op("1.array_write_", {3, -1, 5}, {Result(6, array)}),
-                             Op("1.relu", {-1}, {Result(7, kFloat2)}), Op("2.yield", {1, 7}, {})})};
-  loop["regions"][0]["blocks"][0]["args"] = {{{"#", -1}, {"TT", kFloat2}}};
+  loop["regions"] = Json::array({Region({Op("1.array_length", {3}, {Result(5, Tensor("t_i64", {1}))}),
+                                         Op("1.array_write_", {3, -1, 5}, {Result(6, array)}),
+                                         Op("1.relu", {-1}, {Result(7, kFloat2)}), Op("2.yield", {1, 7}, {})})});
+  loop["regions"][0]["blocks"][0]["args"] = Json::array({{{"#", -1}, {"TT", kFloat2}}});
   const wherry::Program program =
       Import({Data(1, "c", {1}, "t_bool"), Data(2, "x", {2}), Op("1.create_array", {}, {Result(3, array)}), loop,
               Op("1.array_to_tensor", {3}, {Result(8, kFloat2), Result(9, Tensor("t_i32", {1}))}), Fetch(8, "out")});
@@ -195,7 +195,7 @@ TEST(PirImporter, LoopsCarryWhatTheirBlockWrites) {
 
 TEST(PirImporter, EveryUnsupportedOperatorIsReported) {
   Json loop = Op("1.some_loop", {1}, {Result(4, kFloat2)});
-  loop["regions"] = {Region({Op("1.inner_op", {2}, {Result(5, kFloat2)}), Op("2.yield", {5}, {})})};
+  loop["regions"] = Json::array({Region({Op("1.inner_op", {2}, {Result(5, kFloat2)}), Op("2.yield", {5}, {})})});
   const std::vector<Json> ops = {
       Data(1, "c", {1}, "t_bool"),
       Data(2, "x", {2}),
