@@ -54,12 +54,11 @@ std::string Additive(OnnxContext& c, const std::string& mask, const std::string&
 }
 
 // What is_causal, the window and the lengths of the batch's sequences leave, as bool; empty: everything.
-std::string Allowed(OnnxContext& c, const std::string& query, const std::string& keys) {
+std::string Allowed(OnnxContext& c, const std::string& query, const std::string& keys, bool causal) {
   const std::string past = c.OptionalInput(4);
   const std::string lengths = c.HasInput(6) ? c.Unsqueezed(c.Cast(c.Input(6), DataType::kInt64), {1, 2, 3}) : "";
   const auto left = c.Attr<int64_t>("left_window_size", -1);
   const auto right = c.Attr<int64_t>("right_window_size", -1);
-  const bool causal = c.Attr<bool>("is_causal", false);
   if (!causal && left < 0 && right < 0 && lengths.empty()) return "";
 
   std::string allowed;
@@ -92,6 +91,53 @@ std::string Weights(OnnxContext& c, const std::string& scores, bool masked) {
   return c.Emit("where", {{"condition", {none}}, {"x", {c.Like(scores, 0.0)}}, {"y", {weights}}});
 }
 
+// The operator attention, where that says it all: no cap, no scores among the results, and the softmax in the type of
+// the operands. `keys` and `values` are [batch, heads, sequence, size].
+bool EmitOperator(OnnxContext& c, const std::string& query, const std::string& keys, const std::string& values,
+                  int64_t heads, int64_t key_heads, double scale) {
+  const DataType dtype = c.TypeOf(query);
+  if (dtype != DataType::kFloat && dtype != DataType::kFP64) return false;
+  if (c.Attr<double>("softcap", 0.0) != 0.0 || c.HasOutput(3)) return false;
+  if (const auto precision = c.Attr<int64_t>("softmax_precision", 0);
+      precision != 0 && DataTypeOf(precision) != dtype) {
+    return false;
+  }
+  const bool causal = c.Attr<bool>("is_causal", false);
+  // The operator's last query sees all keys, which is so when those of the past come before as many as there are
+  // queries.
+  const Dim own = c.Rank(c.Input(1)) == 4 ? c.Meta(c.Input(1)).dims[2] : c.Meta(c.Input(1)).dims[1];
+  const bool sees_all = own == c.Meta(query).dims[2] && !c.HasInput(6);
+  const std::string allowed = Allowed(c, query, keys, causal && !sees_all);
+  std::string mask;
+  if (c.HasInput(3)) {
+    const Dim& have = c.Rank(c.Input(3)) == 0 ? Dim(1) : c.Meta(c.Input(3)).dims.back();
+    const bool whole = have == Dim(1) || have == c.Meta(keys).dims[2];
+    const bool as_is = c.TypeOf(c.Input(3)) == DataType::kBool && whole && allowed.empty();
+    mask = as_is ? c.Input(3) : Additive(c, c.Input(3), keys, query);
+    if (!allowed.empty()) {
+      mask = c.Emit("where", {{"condition", {allowed}}, {"x", {mask}}, {"y", {c.Like(query, -kInfinity)}}});
+    }
+  } else {
+    mask = allowed;
+  }
+  // Heads that lie side by side are read as they lie, unless the past is in front of them.
+  const bool packed = c.Rank(c.Input(0)) == 3;
+  const auto place = [&](size_t input, size_t past, const std::string& apart) {
+    return c.Rank(c.Input(input)) == 3 && c.OptionalInput(past).empty() ? c.Input(input) : apart;
+  };
+  OpInputs inputs = {
+      {"query", {packed ? c.Input(0) : query}}, {"key", {place(1, 4, keys)}}, {"value", {place(2, 5, values)}}};
+  if (!mask.empty()) inputs.push_back({"mask", {mask}});
+  c.EmitResult("attention", inputs,
+               {{"heads", heads},
+                {"key_heads", key_heads},
+                {"scale", scale},
+                {"causal", causal && sees_all},
+                {"zero_masked_rows", !mask.empty()},
+                {"merged", packed}});
+  return true;
+}
+
 void Attention(OnnxContext& c) {
   const std::string query = Heads(c, c.Input(0), "q_num_heads");
   std::string keys = Heads(c, c.Input(1), "kv_num_heads");
@@ -110,6 +156,7 @@ void Attention(OnnxContext& c) {
   double scale = c.Attr<double>("scale", 0.0);
   if (!c.HasAttr("scale")) scale = 1.0 / std::sqrt(static_cast<double>(Known(c, query, 3, "the size of a head")));
   if (scale < 0.0) c.Unsupported("attribute scale is ", scale);
+  if (EmitOperator(c, query, keys, values, heads, key_heads, scale)) return;
   // The root on each side keeps 16-bit products in range.
   std::string scores = c.Emit("matmul",
                               {{"x", {c.Scaled(query, std::sqrt(scale))}},
@@ -125,7 +172,7 @@ void Attention(OnnxContext& c) {
     scores = c.Binary("add", scores, Additive(c, c.Input(3), keys, scores));
     masked = true;
   }
-  if (const std::string allowed = Allowed(c, query, keys); !allowed.empty()) {
+  if (const std::string allowed = Allowed(c, query, keys, c.Attr<bool>("is_causal", false)); !allowed.empty()) {
     scores = c.Emit("where", {{"condition", {allowed}}, {"x", {scores}}, {"y", {c.Like(scores, -kInfinity)}}});
     masked = true;
   }

@@ -175,6 +175,10 @@ TEST(OnnxComposed, Attention) {
     masked.node.attrs.emplace_back(attr, 1);
     EXPECT_TRUE(Has(Import(masked), "less_equal")) << attr;
   }
+  Case whole = one;  // without the scores
+  whole.node.outputs.pop_back();
+  EXPECT_TRUE(Has(Import(whole), "attention"));
+  EXPECT_EQ(ResultMeta(Import(whole), 0), "f32[2,3,24]");
   one.node.attrs[0].second = 1;  // fewer heads than the keys have
   EXPECT_EQ(ErrorOf([&] { Import(one); }).code(), ErrorCode::kCorrupt);
 }
