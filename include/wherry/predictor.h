@@ -73,7 +73,7 @@ class PaddlePredictor {
 
   // Reads the inputs, writes the outputs. On a shape seen before nothing is allocated.
   virtual void Run() = 0;
-  // Ends the run in progress in another thread soon, with Error(kCancelled); no effect when none runs.
+  // Ends the run in progress in another thread before its next op, with Error(kCancelled); no effect when none runs.
   virtual void Cancel() = 0;
 
   // Another predictor on the same weights and program, for another thread; any shapes.
@@ -91,7 +91,7 @@ class PaddlePredictor {
   // Records the next runs' steps; off by default and free when off.
   virtual void SetProfiling(bool on) = 0;
   virtual const std::vector<ProfileEvent>& Profile() const = 0;
-  // Bytes now held for activations and scratch, and for weights (mapped and packed).
+  // Bytes now held for activations, results and scratch, and for weights (mapped and packed).
   virtual size_t ActivationBytes() const = 0;
   virtual size_t WeightBytes() const = 0;
 

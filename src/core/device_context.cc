@@ -14,7 +14,8 @@ void* CpuContext::Scratch(size_t bytes) const {
   if (scratch_ == nullptr || scratch_size_ < bytes) {
     const size_t grown = GrownSize(scratch_size_, bytes);
     ReleaseScratch();  // first, so that the old and the new memory are not both held
-    scratch_ = HostAllocator().Allocate(grown);
+    // Kernels have a const context; its memory is not.
+    scratch_ = const_cast<CpuContext*>(this)->allocator().Allocate(grown);
     scratch_size_ = grown;
   }
   return scratch_->data();

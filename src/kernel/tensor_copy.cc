@@ -36,16 +36,16 @@ bool HasCastKernel(Target target, const DenseTensor& tensor) {
 }
 
 DenseTensor ToHost(const DenseTensor& tensor, DeviceContext* device) {
-  DenseTensor host(HostAllocator(), tensor.meta());
+  DenseTensor host(ContextFor(Target::kHost, device)->allocator(), tensor.meta());
   ContextFor(tensor.target(), device)->Copy(tensor, &host);
   return host;
 }
 
-DenseTensor WithLayoutOnHost(const DenseTensor& tensor, DataLayout layout) {
+DenseTensor WithLayoutOnHost(const DenseTensor& tensor, DataLayout layout, DeviceContext* device) {
   TensorMeta meta = tensor.meta();
   meta.layout = layout;
   meta.pixel_stride = 0;
-  DenseTensor result(HostAllocator(), meta);
+  DenseTensor result(ContextFor(Target::kHost, device)->allocator(), meta);
   CopyHostTensor(tensor, &result);
   return result;
 }
@@ -70,7 +70,7 @@ DenseTensor TransformTensor(const DenseTensor& tensor, DataType dtype, DataLayou
   }
   if (layout != result.layout()) {
     if (!IsHostMemory(result.target())) result = ToHost(result, device);
-    result = WithLayoutOnHost(result, layout);
+    result = WithLayoutOnHost(result, layout, device);
   }
   if (!SameMemory(result.target(), device->target())) {
     if (!IsHostMemory(result.target())) result = ToHost(result, device);

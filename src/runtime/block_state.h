@@ -1,9 +1,12 @@
 // What a session keeps per block, and what its parts do with a plan's memory.
 #pragma once
 
+#include <algorithm>
 #include <list>
 #include <memory>
+#include <utility>
 
+#include "core/grown_size.h"
 #include "runtime/session.h"
 
 namespace wherry {
@@ -12,7 +15,31 @@ struct Session::BlockState {
   std::list<std::unique_ptr<ShapePlan>> plans;  // used most lately first
   std::shared_ptr<Buffer> arena;
   ShapePlan* bound = nullptr;  // whose tensors point into the arena
+  size_t most_needed = 0;      // of the arena, in the last `runs` runs
+  int runs = 0;
+
+  // The size of arena to run a plan with that needs `bytes`: the present one's, unless that is too small, or has been
+  // more than twice too large for kRunsToShrink runs. `exactly`: no more than what is needed when it has to grow.
+  size_t ArenaSize(size_t bytes, bool exactly);
 };
+
+inline size_t Session::BlockState::ArenaSize(size_t bytes, bool exactly) {
+  const size_t held = arena == nullptr ? 0 : arena->size();
+  most_needed = std::max(most_needed, bytes);
+  if (held < bytes) return exactly ? bytes : GrownSize(held, bytes);
+  if (++runs < kRunsToShrink) return held;
+  const size_t most = std::exchange(most_needed, bytes);
+  runs = 0;
+  return held / 2 > most ? most : held;
+}
+
+// Lets go of what a run left in memory that was not planned.
+inline void ForgetRun(ShapePlan* plan) {
+  for (size_t slot = 0; slot < plan->tensors.size(); ++slot) {
+    if (plan->residence[slot] == Residence::kRunTime) plan->tensors[slot].set_buffer(nullptr);
+  }
+  for (PlannedCall& call : plan->calls) call.loop = nullptr;
+}
 
 // Lets go of the outputs' memory, in every slot that shares it.
 inline void GiveAway(ShapePlan* plan) {

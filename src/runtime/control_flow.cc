@@ -112,7 +112,7 @@ class CarriedUntilEnd {
 };
 
 // Adds the bytes of an iteration's value to those of the others.
-void Append(const DenseTensor& value, int64_t done, size_t memory_limit, LoopState::Scan* scan) {
+void Append(const DenseTensor& value, int64_t done, CountingAllocator* memory, LoopState::Scan* scan) {
   WHERRY_ENFORCE(IsHostMemory(value.target()) && SizeOf(value.dtype()) > 0, kUnsupported, "a scanned value is ",
                  value.meta().DebugString());
   TensorMeta plain = value.meta();
@@ -125,8 +125,7 @@ void Append(const DenseTensor& value, int64_t done, size_t memory_limit, LoopSta
   const size_t needed = CheckedAdd(scan->bytes, row, "memory for scanned values");
   if (scan->rows == nullptr || scan->rows->size() < needed) {
     const size_t size = std::max(needed, CheckedAdd(scan->bytes, scan->bytes, "memory for scanned values"));
-    CheckMemoryLimit(size, memory_limit);
-    std::shared_ptr<Buffer> larger = HostAllocator().Allocate(size);
+    std::shared_ptr<Buffer> larger = memory->Allocate(size);
     if (scan->bytes > 0) std::memcpy(larger->data(), scan->rows->data(), scan->bytes);
     scan->rows = std::move(larger);
   }
@@ -151,10 +150,10 @@ void Session::RunLoop(PlannedCall* call, ShapePlan* plan) {
   loop.scans.resize(instruction.outputs.at(1).size());
   for (size_t i = 0; i < carried.size(); ++i) loop.carried[i] = tensor(carried[i]);
   for (LoopState::Scan& scan : loop.scans) scan.bytes = 0;
-  loop.iteration.Allocate(HostAllocator(), TensorMeta{DataType::kInt64, Shape(), DataLayout::kNCHW, 0});
+  loop.iteration.Allocate(devices_.memory(), TensorMeta{DataType::kInt64, Shape(), DataLayout::kNCHW, 0});
   bool going = true;
   if (instruction.args[1].slots.empty()) {
-    loop.condition.Allocate(HostAllocator(), TensorMeta{DataType::kBool, Shape(), DataLayout::kNCHW, 0});
+    loop.condition.Allocate(devices_.memory(), TensorMeta{DataType::kBool, Shape(), DataLayout::kNCHW, 0});
     loop.condition.mutable_data<bool>()[0] = true;
   } else {
     CopyValue(tensor(instruction.args[1].slots[0]), &loop.condition);
@@ -209,7 +208,7 @@ bool Session::RunIteration(PlannedCall* call, ShapePlan* plan, LoopState* loop) 
   RunCalls(inner);
   for (size_t i = 0; i < loop->scans.size(); ++i) {
     const size_t output = kLoopLeadingOutputs + loop->carried.size() + i;
-    Append(inner->tensors[Index(inner->output_slots[output])], loop->done, memory_limit_, &loop->scans[i]);
+    Append(inner->tensors[Index(inner->output_slots[output])], loop->done, &devices_.memory(), &loop->scans[i]);
   }
   // What was given in and is not the caller's becomes memory for the next but one.
   for (size_t i = 0; i < loop->carried.size(); ++i) {
@@ -221,7 +220,7 @@ bool Session::RunIteration(PlannedCall* call, ShapePlan* plan, LoopState* loop) 
   }
   const DenseTensor& condition = inner->tensors[Index(inner->output_slots[0])];
   const bool going = IsTrue(condition);
-  if (loop->condition.shape() != condition.shape()) loop->condition.Allocate(HostAllocator(), condition.meta());
+  if (loop->condition.shape() != condition.shape()) loop->condition.Allocate(devices_.memory(), condition.meta());
   loop->condition.mutable_data<bool>()[0] = going;
   return going;
 }
@@ -242,7 +241,7 @@ void Session::GiveScan(const PlannedCall& call, size_t scan, LoopState* loop, Sh
   for (const int64_t dim : meta.shape) shape.push_back(dim);
   meta.shape = shape;
   DenseTensor& result = plan->tensors[slot];
-  if (rows.rows == nullptr) rows.rows = HostAllocator().Allocate(0);
+  if (rows.rows == nullptr) rows.rows = devices_.memory().Allocate(0);
   if (plan->residence[slot] != Residence::kRunTime) {
     WHERRY_CHECK(result.shape() == shape, "scanned values are ", meta.DebugString(), ", planned as ",
                  result.meta().DebugString());

@@ -1,17 +1,39 @@
-// The device contexts of one session: the CPU context with its thread pool, and one per other target on first use.
+// The device contexts of one session: the CPU context with its thread pool and memory, and one per other target on
+// first use.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <utility>
 
+#include "core/counting_allocator.h"
 #include "core/device_context.h"
 #include "kernel/provider.h"
 
 namespace wherry {
 
+// The machine's own processor, with memory that is counted.
+class CountedCpuContext : public CpuContext {
+ public:
+  CountedCpuContext(std::shared_ptr<ThreadPool> pool, CountingAllocator* memory)
+      : CpuContext(std::move(pool)), memory_(memory) {}
+  Allocator& allocator() override { return *memory_; }
+
+ private:
+  CountingAllocator* memory_;
+};
+
 class DeviceSet {
  public:
-  explicit DeviceSet(std::shared_ptr<ThreadPool> pool) : cpu_(std::move(pool)) {}
+  // `memory_limit`: of host memory; 0: none.
+  explicit DeviceSet(std::shared_ptr<ThreadPool> pool, size_t memory_limit = 0)
+      : memory_(memory_limit), cpu_(std::move(pool), &memory_) {}
+  DeviceSet(const DeviceSet&) = delete;
+  DeviceSet& operator=(const DeviceSet&) = delete;
+
+  // Host memory of this session, all that it allocates.
+  CountingAllocator& memory() { return memory_; }
+  const CountingAllocator& memory() const { return memory_; }
 
   CpuContext& cpu() { return cpu_; }
   const CpuContext& cpu() const { return cpu_; }
@@ -24,7 +46,8 @@ class DeviceSet {
   }
 
  private:
-  CpuContext cpu_;
+  CountingAllocator memory_;
+  CountedCpuContext cpu_;
   std::map<Target, std::unique_ptr<DeviceContext>> others_;
 };
 

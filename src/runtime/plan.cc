@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "base/strings.h"
 #include "kernel/empty_extents.h"
 #include "kernel/kernel_registry.h"
 #include "runtime/plan_inference.h"
@@ -14,10 +15,9 @@ namespace {
 
 class Planner {
  public:
-  Planner(const Executable& executable, DeviceSet* devices, size_t memory_limit)
+  Planner(const Executable& executable, DeviceSet* devices)
       : executable_(executable),
         devices_(devices),
-        memory_limit_(memory_limit),
         plan_(std::make_unique<ShapePlan>()),
         inference_(executable, devices, plan_.get()) {}
 
@@ -123,9 +123,16 @@ class Planner {
   // memory that is tried is never touched, so trying it costs nothing.
   void CheckMemory() {
     const size_t bytes = CheckedAdd(plan_->arena_bytes, plan_->own_bytes, "memory for activations");
-    CheckMemoryLimit(bytes, memory_limit_);
+    const size_t limit = devices_->memory().limit();
+    WHERRY_ENFORCE(limit == 0 || bytes <= limit, kResourceExhausted, "this shape needs ", DescribeActivations(*plan_),
+                   ", the limit is ", limit);
     constexpr size_t kNeverRefused = 64 << 20;
-    if (bytes > kNeverRefused) HostAllocator().Allocate(bytes);
+    try {
+      if (bytes > kNeverRefused) HostAllocator().Allocate(bytes);
+    } catch (Error& error) {
+      error.AddContext("making room for " + DescribeActivations(*plan_));
+      throw;
+    }
   }
 
   // Shapes without an element may have any extents elsewhere, [0, 2^40]: a kernel that walks over those would not end.
@@ -212,7 +219,6 @@ class Planner {
 
   const Executable& executable_;
   DeviceSet* devices_;
-  size_t memory_limit_;
   std::unique_ptr<ShapePlan> plan_;
   PlanInference inference_;
   std::vector<Planned> planned_;
@@ -221,13 +227,37 @@ class Planner {
 }  // namespace
 
 std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block,
-                                    std::span<const PlanInput> inputs, DeviceSet* devices, size_t memory_limit) {
-  return Planner(executable, devices, memory_limit).Run(block, inputs);
+                                    std::span<const PlanInput> inputs, DeviceSet* devices) {
+  return Planner(executable, devices).Run(block, inputs);
 }
 
-void CheckMemoryLimit(size_t wanted, size_t memory_limit) {
-  WHERRY_ENFORCE(memory_limit == 0 || wanted <= memory_limit, kResourceExhausted, "this shape needs ", wanted,
-                 " bytes for activations, the limit is ", memory_limit);
+std::string DescribeActivations(const ShapePlan& plan) {
+  std::string text = StrCat(plan.arena_bytes + plan.own_bytes, " bytes for activations");
+  size_t most = 0;
+  std::string largest;
+  for (const PlannedCall& call : plan.calls) {
+    const Instruction& instruction = *call.instruction;
+    for (size_t i = 0; i < instruction.outputs.size(); ++i) {
+      const std::vector<std::string>& names = instruction.desc->Output(instruction.schema->outputs[i].name);
+      for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
+        const size_t slot = call.Slot(instruction.outputs[i][j]);
+        if (plan.residence[slot] != Residence::kArena && plan.residence[slot] != Residence::kOwn) continue;
+        const DenseTensor& tensor = plan.tensors[slot];
+        if (tensor.nbytes() <= most) continue;
+        most = tensor.nbytes();
+        largest = StrCat(Quote(names.at(j)), ", ", tensor.meta().DebugString());
+      }
+    }
+  }
+  return most == 0 ? text : StrCat(text, ", ", most, " of them for ", largest);
+}
+
+std::string DescribeResults(const PlannedCall& call) {
+  std::vector<std::string> quoted;
+  for (const auto& [param, names] : call.instruction->desc->outputs()) {
+    for (const std::string& name : names) quoted.push_back(Quote(name));
+  }
+  return Join(quoted, ", ");
 }
 
 }  // namespace wherry

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ir/arena_planner.h"
@@ -86,11 +87,15 @@ inline size_t RootOf(const ShapePlan& plan, int slot) {
   return plan.residence[index] == Residence::kAlias ? static_cast<size_t>(plan.alias_root[index]) : index;
 }
 
+// For errors: how many bytes the activations need, and the largest of them by its name and type.
+std::string DescribeActivations(const ShapePlan& plan);
+// For errors: the results of a call by their names.
+std::string DescribeResults(const PlannedCall& call);
+
 // Infers, plans and packs. Errors name the op. `inputs` have one entry per input of the block.
-// Error(kResourceExhausted) when the activations need more than `memory_limit` (0: none) or than can be allocated.
+// Error(kResourceExhausted) when the activations alone need more than the limit of the devices' memory, or than can be
+// allocated.
 std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const CompiledBlock& block,
-                                    std::span<const PlanInput> inputs, DeviceSet* devices, size_t memory_limit);
-// Throws Error(kResourceExhausted) when `wanted` bytes are more than `memory_limit` (0: none).
-void CheckMemoryLimit(size_t wanted, size_t memory_limit);
+                                    std::span<const PlanInput> inputs, DeviceSet* devices);
 
 }  // namespace wherry

@@ -8,7 +8,6 @@
 #include "base/checked_math.h"
 #include "op/attribute_cast.h"
 #include "op/schema_registry.h"
-#include "runtime/plan.h"
 
 namespace wherry {
 
@@ -34,7 +33,11 @@ class Call {
   // An element of its own memory, in plain order on the host; a sequence as it is.
   DenseTensor Own(const DenseTensor& tensor) const {
     if (tensor.dtype() == DataType::kSequence) return tensor;
-    if (IsHostMemory(tensor.target())) return PlainHostCopy(tensor);
+    if (IsHostMemory(tensor.target())) {
+      DenseTensor copy(context_->allocator(), {tensor.dtype(), tensor.shape(), DataLayout::kNCHW, 0});
+      CopyHostTensor(tensor, &copy);
+      return copy;
+    }
     return TransformTensor(tensor, DataType::kUndefined, DataLayout::kNCHW, context_);
   }
   DenseTensor Invoke(const char* op, const std::vector<CallArg>& args) const {
@@ -190,16 +193,9 @@ DenseTensor Length(const Call& call) {
   return length;
 }
 
-size_t BytesOf(const Tensors& tensors) {
-  size_t bytes = 0;
-  for (const DenseTensor& tensor : tensors) bytes = CheckedAdd(bytes, tensor.nbytes(), "memory for a sequence");
-  return bytes;
-}
-
 }  // namespace
 
-DenseTensor RunSequenceOp(const OpSchema& schema, const std::vector<CallArg>& args, CpuContext* context,
-                          size_t memory_limit) {
+DenseTensor RunSequenceOp(const OpSchema& schema, const std::vector<CallArg>& args, CpuContext* context) {
   struct Entry {
     std::string_view name;
     Tensors (*sequence)(const Call&);
@@ -215,10 +211,7 @@ DenseTensor RunSequenceOp(const OpSchema& schema, const std::vector<CallArg>& ar
   const Call call(schema, args, context);
   for (const Entry& entry : kEntries) {
     if (entry.name != schema.name) continue;
-    if (entry.tensor != nullptr) return entry.tensor(call);
-    Tensors tensors = entry.sequence(call);
-    CheckMemoryLimit(BytesOf(tensors), memory_limit);
-    return SequenceOf(std::move(tensors));
+    return entry.tensor != nullptr ? entry.tensor(call) : SequenceOf(entry.sequence(call));
   }
   Throw(ErrorCode::kInternal, "bug in Wherry: no operator on sequences is called ", schema.name);
 }

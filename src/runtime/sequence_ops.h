@@ -7,10 +7,8 @@
 
 namespace wherry {
 
-// Runs one. Results own their memory, as do the tensors of a sequence. Error(kInvalidArgument) for positions and
-// tensors that do not fit; Error(kResourceExhausted) when the tensors of a resulting sequence take more than
-// `memory_limit` bytes (0: none).
-DenseTensor RunSequenceOp(const OpSchema& schema, const std::vector<CallArg>& args, CpuContext* context,
-                          size_t memory_limit);
+// Runs one. Results own their memory, as do the tensors of a sequence; it is the context's. Error(kInvalidArgument) for
+// positions and tensors that do not fit.
+DenseTensor RunSequenceOp(const OpSchema& schema, const std::vector<CallArg>& args, CpuContext* context);
 
 }  // namespace wherry

@@ -39,7 +39,7 @@ std::vector<std::vector<int>> ArgSlots(const Instruction& instruction) {
 }  // namespace
 
 Session::Session(std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool, size_t memory_limit)
-    : executable_(std::move(executable)), devices_(std::move(pool)), memory_limit_(memory_limit) {}
+    : executable_(std::move(executable)), devices_(std::move(pool), memory_limit) {}
 Session::~Session() = default;
 
 Session::BlockState* Session::StateOf(int block) {
@@ -79,7 +79,9 @@ ShapePlan* Session::FindPlan(BlockState* state, const CompiledBlock& block, std:
     state->plans.splice(state->plans.begin(), state->plans, it);  // no allocation
     return state->plans.front().get();
   }
-  state->plans.push_front(MakePlan(*executable_, block, inputs, &devices_, memory_limit_));
+  planning_ = true;
+  state->plans.push_front(MakePlan(*executable_, block, inputs, &devices_));
+  planning_ = false;
   if (state->plans.size() > kMaxPlans) {
     if (state->bound == state->plans.back().get()) state->bound = nullptr;
     if (last_plan_ == state->plans.back().get()) last_plan_ = nullptr;
@@ -89,34 +91,42 @@ ShapePlan* Session::FindPlan(BlockState* state, const CompiledBlock& block, std:
 }
 
 void Session::BindMemory(BlockState* state, ShapePlan* plan) {
-  CheckMemoryLimit(plan->arena_bytes + plan->own_bytes + plan->scratch_bytes, memory_limit_);
-  const bool grown = state->arena == nullptr || state->arena->size() < plan->arena_bytes;
-  if (grown) {
-    // Tensors of other plans would keep the old one alive.
-    for (const std::unique_ptr<ShapePlan>& other : state->plans) {
-      for (size_t i = 0; i < other->tensors.size(); ++i) {
-        if (other->residence[RootOf(*other, static_cast<int>(i))] == Residence::kArena)
-          other->tensors[i].set_buffer(nullptr);
+  if (state->bound != nullptr && state->bound != plan) ForgetRun(state->bound);
+  most_scratch_ = std::max(most_scratch_, plan->scratch_bytes);
+  try {
+    BindArena(state, *plan);
+    if (state->bound == plan) {
+      for (int slot : plan->given_away) BindSlot(*state, plan, Index(slot));
+      return;
+    }
+    state->bound = nullptr;  // until all is bound
+    for (const bool aliases : {false, true}) {
+      for (size_t i = 0; i < plan->tensors.size(); ++i) {
+        if ((plan->residence[i] == Residence::kAlias) == aliases) BindSlot(*state, plan, i);
       }
     }
-    state->bound = nullptr;
-    const size_t held = state->arena == nullptr ? 0 : state->arena->size();
-    state->arena.reset();
-    state->arena =
-        HostAllocator().Allocate(memory_limit_ == 0 ? GrownSize(held, plan->arena_bytes) : plan->arena_bytes);
+    devices_.cpu().Scratch(plan->scratch_bytes);
+    state->bound = plan;
+  } catch (Error& error) {
+    if (error.code() == ErrorCode::kResourceExhausted)
+      error.AddContext("making room for " + DescribeActivations(*plan));
+    throw;
   }
-  if (state->bound == plan) {
-    for (int slot : plan->given_away) BindSlot(*state, plan, Index(slot));
-    return;
-  }
-  state->bound = nullptr;  // until all is bound
-  for (const bool aliases : {false, true}) {
-    for (size_t i = 0; i < plan->tensors.size(); ++i) {
-      if ((plan->residence[i] == Residence::kAlias) == aliases) BindSlot(*state, plan, i);
+}
+
+void Session::BindArena(BlockState* state, const ShapePlan& plan) {
+  const size_t size = state->ArenaSize(plan.arena_bytes, devices_.memory().limit() != 0);
+  if (state->arena != nullptr && state->arena->size() == size) return;
+  // Tensors of other plans would keep the old one alive.
+  for (const std::unique_ptr<ShapePlan>& other : state->plans) {
+    for (size_t i = 0; i < other->tensors.size(); ++i) {
+      if (other->residence[RootOf(*other, static_cast<int>(i))] == Residence::kArena)
+        other->tensors[i].set_buffer(nullptr);
     }
   }
-  devices_.cpu().Scratch(plan->scratch_bytes);
-  state->bound = plan;
+  state->bound = nullptr;
+  state->arena.reset();
+  state->arena = devices_.memory().Allocate(size);
 }
 
 // What an alias shares must have been bound.
@@ -167,7 +177,8 @@ void Session::LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<Den
     } else if (IsHostMemory(plan->targets[root])) {
       const size_t held = output->buffer()->size();
       output->set_buffer(nullptr);  // first, so that the old and the new memory are not both held
-      tensor.set_buffer(HostAllocator().Allocate(GrownSize(held, tensor.nbytes())));
+      const bool exactly = devices_.memory().limit() != 0;
+      tensor.set_buffer(devices_.memory().Allocate(exactly ? tensor.nbytes() : GrownSize(held, tensor.nbytes())));
     }
   }
 }
@@ -187,7 +198,7 @@ void Session::CopyValue(const DenseTensor& from, DenseTensor* to) {
   TensorMeta meta = from.meta();
   meta.layout = DataLayout::kNCHW;
   meta.pixel_stride = 0;
-  to->Allocate(HostAllocator(), meta);
+  to->Allocate(devices_.memory(), meta);
   CopyToHost(from, to);
 }
 
@@ -212,11 +223,32 @@ void Session::CollectOutputs(ShapePlan* plan, std::vector<std::shared_ptr<DenseT
 }
 
 void Session::Run(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs) {
+  cancelled_.store(false, std::memory_order_relaxed);
+  planning_ = false;
+  if (++runs_ >= kRunsToShrink) {
+    if (devices_.cpu().scratch_size() / 2 > most_scratch_) devices_.cpu().ReleaseScratch();
+    most_scratch_ = 0;
+    runs_ = 0;
+  }
+  const bool holds_memory = devices_.memory().held() > 0;
+  // After an error their memory may have been lent and written over in part: neither the old results nor new ones.
+  const auto clear = [outputs] { std::fill(outputs->begin(), outputs->end(), nullptr); };
+  try {
+    return TryRun(inputs, outputs);
+  } catch (const Error& error) {
+    clear();
+    const bool at_limit = error.code() == ErrorCode::kResourceExhausted && devices_.memory().limit() != 0;
+    if (!at_limit || !holds_memory || planning_) throw;
+  } catch (...) {
+    clear();
+    throw;
+  }
+  // What runs of other shapes left may have taken the room.
+  Trim();
   try {
     TryRun(inputs, outputs);
   } catch (...) {
-    // Their memory may have been lent and written over in part: neither the old results nor new ones.
-    std::fill(outputs->begin(), outputs->end(), nullptr);
+    clear();
     throw;
   }
 }
@@ -224,7 +256,6 @@ void Session::Run(const std::vector<const DenseTensor*>& inputs, std::vector<std
 void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
                      std::vector<std::shared_ptr<DenseTensor>>* outputs) {
   CheckInputs(inputs);
-  cancelled_.store(false, std::memory_order_relaxed);
   steps_.clear();
   plan_inputs_.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) plan_inputs_[i].meta = inputs[i]->meta();
@@ -269,6 +300,7 @@ void Session::RunCalls(ShapePlan* plan) {
       }
     } catch (Error& error) {
       error.AddContext(StrCat("running op ", call.instruction->schema->name, " '", call.instruction->name(), "'"));
+      if (error.code() == ErrorCode::kResourceExhausted) error.AddContext("making " + DescribeResults(call));
       throw;
     }
     if (poison_) PoisonAfter(static_cast<int>(&call - plan->calls.data()), plan, devices_.cpu());
@@ -310,7 +342,7 @@ void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
   }
   if (instruction.schema->Has(kTraitSequence)) {
     plan->tensors[call->Slot(instruction.outputs.at(0).at(0))] =
-        RunSequenceOp(*instruction.schema, args, &devices_.cpu(), memory_limit_);
+        RunSequenceOp(*instruction.schema, args, &devices_.cpu());
     return;
   }
   InvokeOptions options;
@@ -321,8 +353,13 @@ void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
   auto results = InvokeOp(*instruction.schema, args, &devices_.Get(target), options);
   for (size_t i = 0; i < results.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
+      DenseTensor& result = results[i][j];
+      const bool own = instruction.schema->Has(kTraitDynamicOutput) && IsHostMemory(result.target());
+      // The kernel may have taken the memory from anywhere.
+      if (own && !result.buffer()->holds_strings())
+        result.set_buffer(devices_.memory().Adopt(result.buffer()), result.offset());
       DenseTensor& value = plan->tensors[call->Slot(instruction.outputs[i][j])];
-      value = Kept(std::move(results[i][j]), args, call->planned ? value.layout() : DataLayout::kUndefined);
+      value = Kept(std::move(result), args, call->planned ? value.layout() : DataLayout::kUndefined);
     }
   }
 }
@@ -346,12 +383,13 @@ void Session::Trim() {
 }
 
 size_t Session::activation_bytes() const {
-  size_t bytes = devices_.cpu().scratch_size();
+  size_t bytes = devices_.memory().held();
   for (const auto& [index, state] : states_) {
-    if (state->arena != nullptr) bytes += state->arena->size();
     for (const std::unique_ptr<ShapePlan>& plan : state->plans) {
       for (size_t i = 0; i < plan->tensors.size(); ++i) {
-        if (plan->residence[i] == Residence::kOwn && plan->tensors[i].has_data()) bytes += plan->tensors[i].nbytes();
+        const DenseTensor& tensor = plan->tensors[i];
+        const bool own = plan->residence[i] == Residence::kOwn && tensor.has_data();
+        if (own && !IsHostMemory(tensor.target())) bytes += tensor.nbytes();
       }
     }
   }

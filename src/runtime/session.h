@@ -28,7 +28,12 @@ class Session {
  public:
   // A plan takes some KB per op; more shapes than this in turn are planned again.
   static constexpr size_t kMaxPlans = 16;
+  // After so many runs memory is given back that none of them used half of.
+  static constexpr int kRunsToShrink = 64;
 
+  // `memory_limit`: the most host memory for activations, results and scratch, those of the blocks of control flow and
+  // results that somebody holds included; 0: none. A run that needs more is Error(kResourceExhausted) that names what
+  // there was no room for, once what runs of other shapes left is given back.
   Session(std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool, size_t memory_limit = 0);
   ~Session();
 
@@ -47,6 +52,7 @@ class Session {
   std::shared_ptr<DenseTensor> Value(const std::string& name) const;
 
   void Trim();
+  // Host memory that the session holds, and the results that it gave and somebody holds; and values on devices.
   size_t activation_bytes() const;
   void set_profiling(bool on) { profiling_ = on; }
   // For tests: between calls, fills memory that holds no value (runtime/poison.h), also in the blocks of control flow.
@@ -59,7 +65,9 @@ class Session {
 
   void TryRun(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   ShapePlan* FindPlan(BlockState* state, const CompiledBlock& block, std::span<const PlanInput> inputs);
+  // Errors name the largest value.
   void BindMemory(BlockState* state, ShapePlan* plan);
+  void BindArena(BlockState* state, const ShapePlan& plan);
   void BindSlot(const BlockState& state, ShapePlan* plan, size_t slot);
   void LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs);
   void CollectOutputs(ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
@@ -82,10 +90,12 @@ class Session {
 
   std::shared_ptr<const Executable> executable_;
   DeviceSet devices_;
-  size_t memory_limit_;
   std::map<int, std::unique_ptr<BlockState>> states_;
   std::vector<PlanInput> plan_inputs_;
   ShapePlan* last_plan_ = nullptr;
+  bool planning_ = false;    // what fails then needs more than there can be
+  int runs_ = 0;             // since the scratch memory was looked at
+  size_t most_scratch_ = 0;  // that they needed
   std::atomic<bool> cancelled_{false};
   bool profiling_ = false;
   bool poison_ = false;

@@ -518,6 +518,7 @@ TEST_P(SessionTest, TrimGivesMemoryBack) {
   const DenseTensor x = F32({1000, 2}, std::vector<float>(2000, 1));
   session.Run({&x}, &outputs);
   session.Trim();
+  outputs.clear();
   EXPECT_EQ(session.activation_bytes(), 0U);
   session.Run({&x}, &outputs);
   EXPECT_EQ(outputs[0]->data<float>()[0], 14);

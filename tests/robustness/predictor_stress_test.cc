@@ -6,59 +6,17 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <thread>
 
 #include "base/sanitizer_test_util.h"
-#include "format/wry.h"
-#include "ir/text.h"
-#include "wherry/predictor.h"
+#include "robustness/stress_model.h"
 
 namespace wherry {
 namespace {
 
-constexpr char kProgram[] = R"(
-weight %f : f32[4,3,3,3] = base64"{f}"
-weight %g : f32[4,1,3,3] = base64"{g}"
-weight %w : f32[4,5] = base64"{w}"
-block main(%x : f32[N,3,H,W]) -> (%y, %k) {
-  %a = conv2d(x: %x, filter: %f) {paddings = [1, 1]}
-  %b = relu(x: %a)
-  %c = conv2d(x: %b, filter: %g) {groups = 4, paddings = [1, 1]}
-  %d = add(x: %c, y: %b)
-  %k = mean(x: %d) {axis = [2, 3]}
-  %m = matmul(x: %k, y: %w)
-  %y = softmax(x: %m)
-}
-)";
-
-std::string ModelBytes() {
-  std::string text = kProgram;
-  const std::pair<const char*, int> weights[] = {{"{f}", 108}, {"{g}", 36}, {"{w}", 20}};
-  for (const auto& [name, count] : weights) {
-    // Three floats are twelve bytes, sixteen digits: 0.5, -0.25, 1.
-    std::string digits;
-    for (int i = 0; i < count / 3; ++i) digits += "AAAAPwAAgL4AAIA/";
-    if (count % 3 == 2) digits += "AAAAPwAAgL4=";
-    text.replace(text.find(name), 3, digits);
-  }
-  const auto path = std::filesystem::temp_directory_path() / ("wherry_stress_" + std::to_string(getpid()) + ".wry");
-  SaveWry(ParseProgram(text), path.string());
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::filesystem::remove(path);
-  return bytes;
-}
-
 std::shared_ptr<PaddlePredictor> Create(int threads, size_t memory_limit = 0) {
-  static const std::string& bytes = *new std::string(ModelBytes());
-  CxxConfig config;
-  config.set_model_buffer(bytes.data(), bytes.size());
-  config.set_threads(threads);
-  config.set_memory_limit(memory_limit);
-  return CreatePaddlePredictor(config);
+  return CreateStressPredictor(threads, memory_limit);
 }
 
 std::vector<float> Values(const Tensor& tensor) {
@@ -213,6 +171,47 @@ TEST(PredictorStressTest, ClonesAndPredictorsInManyThreads) {
   }
   origin = nullptr;  // the clones live on
   for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+// Each thread has shapes of its own; in one runs are cancelled, one asks for more than the limit allows.
+TEST(PredictorStressTest, SixtyFourClonesGiveTheSameBits) {
+  constexpr int kThreads = 64;
+  constexpr int kShapes = 12;
+  constexpr size_t kLimit = size_t{1} << 20;
+  const auto origin = Create(2, kLimit);
+  std::vector<std::vector<float>> expected;
+  for (int i = 0; i < kShapes; ++i) expected.push_back(RunOn(Create(2).get(), ShapeOf(i), i));
+  std::vector<std::shared_ptr<PaddlePredictor>> clones;
+  for (int t = 0; t < kThreads; ++t) clones.push_back(origin->Clone());
+  std::atomic<int> wrong{0};
+  std::atomic<bool> done{false};
+  std::thread canceller([&] {
+    while (!done) {
+      clones[0]->Cancel();
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      PaddlePredictor* const mine = clones[static_cast<size_t>(t)].get();
+      for (int i = 0; i < 10; ++i) {
+        const int which = (i * (1 + t % 5) + t) % kShapes;
+        if (t == 1 && i % 3 == 1) {
+          if (CodeOf([mine] { RunOn(mine, {4, 3, 300, 300}, 0); }) != ErrorCode::kResourceExhausted) ++wrong;
+        }
+        try {
+          if (RunOn(mine, ShapeOf(which), which) != expected[static_cast<size_t>(which)]) ++wrong;
+        } catch (const Error& error) {
+          if (t != 0 || error.code() != ErrorCode::kCancelled) ++wrong;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  canceller.join();
   EXPECT_EQ(wrong, 0);
 }
 
