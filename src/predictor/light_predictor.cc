@@ -1,5 +1,7 @@
 #include "predictor/light_predictor.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "base/check.h"
@@ -112,8 +114,11 @@ std::shared_ptr<PaddlePredictor> LightPredictor::Clone() const {
 }
 
 void LightPredictor::Trim() {
-  session_.Trim();
   std::fill(outputs_.begin(), outputs_.end(), nullptr);
+  session_.Trim();
+#ifdef __GLIBC__
+  malloc_trim(0);  // what was freed stays with the process otherwise
+#endif
 }
 
 void LightPredictor::SaveOptimizedModel(const std::string& path) const {

@@ -3,6 +3,10 @@
 // Runs the network (its own one without MODEL) N times (10,000) over N random shapes (500), whose dynamic dimensions
 // are LOW to HIGH (1 to 128) and the first one at most 4. Exit status 1 when it ends with more than 1.05 of the memory
 // that it had after every shape was run once, or when Trim gives back less than half of what the activations held.
+// Memory that the C library keeps after it was freed is not the predictor's: it is printed, and given back before what
+// counts is read.
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -94,6 +98,7 @@ int Soak(const Options& options) {
   std::vector<std::vector<wherry::Shape>> shapes;
   for (int i = 0; i < options.shapes; ++i) shapes.push_back(RandomShapes(*predictor, options, &random));
   for (const auto& each : shapes) Run(predictor.get(), each);
+  malloc_trim(0);
   const size_t first = PrivateBytes();
   std::printf("after %d runs: %.1f MB, activations %.1f MB\n", options.shapes, static_cast<double>(first) / 1e6,
               static_cast<double>(predictor->ActivationBytes()) / 1e6);
@@ -101,6 +106,8 @@ int Soak(const Options& options) {
     Run(predictor.get(), shapes[random() % shapes.size()]);
     if (i % (options.runs / 8) == 0) std::printf("  %d: %.1f MB\n", i, static_cast<double>(PrivateBytes()) / 1e6);
   }
+  const size_t with_freed = PrivateBytes();
+  malloc_trim(0);
   const size_t last = PrivateBytes();
   const size_t held = predictor->ActivationBytes();
   predictor->Trim();
@@ -109,7 +116,8 @@ int Soak(const Options& options) {
   std::printf("after %d runs: %.1f MB, %.3f of it; activations %.1f MB; after Trim %.1f MB, activations %.1f MB\n",
               options.runs, static_cast<double>(last) / 1e6, ratio, static_cast<double>(held) / 1e6,
               static_cast<double>(trimmed) / 1e6, static_cast<double>(predictor->ActivationBytes()) / 1e6);
-  const bool given_back = held < size_t{8} << 20U || last - trimmed > held / 2;
+  std::printf("freed and kept by the C library: %.1f MB\n", static_cast<double>(with_freed - last) / 1e6);
+  const bool given_back = held < size_t{1} << 20U || last - trimmed > held / 2;
   if (ratio > 1.05) std::printf("FAILED: it grew\n");
   if (!given_back) std::printf("FAILED: Trim gave too little back\n");
   return ratio <= 1.05 && given_back ? 0 : 1;
