@@ -79,9 +79,15 @@ std::vector<OpTime> MeasureOps(PaddlePredictor* predictor, double seconds) {
   return ops;
 }
 
+// What runs within another op is part of that one's time.
+double TotalMicroseconds(const std::vector<OpTime>& ops) {
+  double total = 1e-3;
+  for (const OpTime& op : ops) total += op.event.depth == 0 ? op.event.duration_us : 0;
+  return total;
+}
+
 void PrintOps(std::vector<OpTime> ops) {
-  double total = 0;
-  for (const OpTime& op : ops) total += op.event.duration_us;
+  const double total = TotalMicroseconds(ops);
   std::stable_sort(ops.begin(), ops.end(),
                    [](const OpTime& a, const OpTime& b) { return a.event.duration_us > b.event.duration_us; });
   std::printf("  %9s %6s %9s %7s  %-18s %-28s %s\n", "us", "%", "GFLOP/s", "GB/s", "op", "kernel", "result, shapes");
@@ -143,13 +149,17 @@ Json Bench(const BenchOptions& options, const std::string& path) {
   if (options.ops) {
     const std::vector<OpTime> ops = MeasureOps(predictor.get(), options.seconds);
     if (!options.json) PrintOps(ops);
+    const double total = TotalMicroseconds(ops);
     result["ops"] = Json::array();
     for (const OpTime& op : ops) {
       result["ops"].push_back({{"name", op.event.name},
                                {"op", op.event.op},
+                               {"category", op.event.category},
+                               {"depth", op.event.depth},
                                {"kernel", op.event.kernel},
                                {"shapes", op.event.shapes},
                                {"us", op.event.duration_us},
+                               {"share", op.event.duration_us / total},
                                {"flops", op.event.flops},
                                {"bytes", op.event.bytes}});
     }
@@ -173,8 +183,23 @@ void AddBenchCommand(CLI::App* app) {
   command->add_flag("--json", options->json, "prints JSON");
   command->callback([options] {
     Json list = Json::array();
-    for (const std::string& model : options->models) list.push_back(Bench(*options, model));
+    std::vector<std::string> failures;
+    for (const std::string& model : options->models) {
+      try {
+        list.push_back(Bench(*options, model));
+      } catch (const Error& error) {
+        // What the others gave is not lost with it.
+        if (options->models.size() == 1) throw;
+        failures.push_back(model);
+        list.push_back({{"model", model}, {"error", error.what()}});
+        if (!options->json) std::printf("%s\n  failed: %s\n", model.c_str(), error.what());
+      }
+    }
     if (options->json) std::printf("%s\n", list.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    if (failures.empty()) return;
+    throw Error(ErrorCode::kUnavailable, std::to_string(failures.size()) + " of " +
+                                             std::to_string(options->models.size()) + " models failed, the first is '" +
+                                             failures[0] + "'");
   });
 }
 

@@ -37,7 +37,8 @@ void Run(const RunOptions& options) {
   std::vector<std::pair<std::string, Tensor>> arrays;
   for (size_t i = 0; i < names.size(); ++i) arrays.emplace_back(names[i], *predictor->GetOutput(static_cast<int>(i)));
   if (!options.outputs.empty()) WriteNpz(options.outputs, arrays);
-  if (!options.profile.empty()) WriteFile(options.profile, ChromeTrace(predictor->Profile()));
+  if (!options.profile.empty())
+    WriteFile(options.profile, ChromeTrace(predictor->LoadProfile(), predictor->Profile(), load_ms * 1e3));
   if (options.json) {
     nlohmann::ordered_json json{{"load_ms", load_ms}, {"run_ms", run_ms}, {"outputs", nlohmann::ordered_json::array()}};
     for (const auto& [name, tensor] : arrays) {

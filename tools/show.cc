@@ -39,12 +39,12 @@ void AddShowCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("show", "Prints a model's program, as loaded or optimised.");
   options->AddModel(command);
   options->AddRun(command);
-  command->add_option("--format", options->format, "text (weights shortened), wir (exact), dot, json")
-      ->check(CLI::IsMember({"text", "wir", "dot", "json"}));
+  command->add_option("--format", options->format, "text (weights shortened), wir (exact), dot, svg, json")
+      ->check(CLI::IsMember({"text", "wir", "dot", "svg", "json"}));
   command->add_flag("--optimized", options->optimized, "after the default pipeline instead of as loaded");
   command->add_flag("--check", options->check, "only says whether every operator can run");
   command->add_option("--explain", options->explain,
-                      "the candidates for an op (its label or result), their costs and refusals");
+                      "the candidates for an op (its label, result or type), their costs and refusals");
   command->callback([options] { Show(*options); });
 }
 

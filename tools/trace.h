@@ -8,6 +8,8 @@
 
 namespace wherry::tools {
 
-std::string ChromeTrace(const std::vector<ProfileEvent>& events);
+// Two tracks: the load, and a run. `run_start_us` is when the run began, since the load did.
+std::string ChromeTrace(const std::vector<ProfileEvent>& load, const std::vector<ProfileEvent>& run,
+                        double run_start_us);
 
 }  // namespace wherry::tools

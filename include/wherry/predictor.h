@@ -33,14 +33,20 @@ struct ValueInfo {
   std::vector<InputDim> dims;
 };
 
-// One step of a profiled run.
+// One step of a profiled run, or of a load.
 struct ProfileEvent {
+  // "op": a statement of the program. "runtime": what Wherry does around them in a run, `op` says what: "check inputs",
+  // "find plan", "plan" and "pack weights" (for a new shape), "bind memory", "collect outputs". "load": a part of a
+  // load: "import", "optimize", the passes in it by their names, "bind kernels"; then "plan", "pack weights" and
+  // "bind memory" if the shapes are known before the first run.
+  std::string category;
   std::string name;     // the op's label or result
   std::string op;       // its type
   std::string kernel;   // "cpu:conv2d:winograd4"
   std::string shapes;   // "f32[1,3,48,192], f32[16,3,3,3] -> f32[1,16,24,96]"
-  double start_us = 0;  // since the run began
+  double start_us = 0;  // since the run, or the load, began
   double duration_us = 0;
+  int depth = 0;     // events that it is a part of: those within control flow, passes within "optimize"
   double flops = 0;  // floating-point operations, 0 when unknown
   double bytes = 0;  // read and written
 };
@@ -90,7 +96,11 @@ class PaddlePredictor {
 
   // Records the next runs' steps; off by default and free when off.
   virtual void SetProfiling(bool on) = 0;
+  // Of the last such run, by start: every statement that ran, and Wherry's own work around them. Those of depth 0 add
+  // up to the run but for the clock's own time.
   virtual const std::vector<ProfileEvent>& Profile() const = 0;
+  // What making this predictor spent its time on; always there. A clone has its own plan only.
+  virtual const std::vector<ProfileEvent>& LoadProfile() const = 0;
   // Bytes now held for activations, results and scratch, and for weights (mapped and packed).
   virtual size_t ActivationBytes() const = 0;
   virtual size_t WeightBytes() const = 0;

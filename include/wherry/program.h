@@ -13,9 +13,10 @@
 namespace wherry {
 
 // The program of a model: as loaded when the config's passes are {"none"}, else optimised. Formats: "text" (weights
-// summarised), "wir" (exact), "dot", "json". Error(kInvalidArgument) on another one.
+// summarised), "wir" (exact), "dot" (for Graphviz), "svg" (a picture), "json". Error(kInvalidArgument) on another one.
 std::string ShowModel(const CxxConfig& config, const std::string& format);
-// Every candidate kernel of an op (by result name or label) with its cost or its refusal, and the pick.
+// Every candidate kernel of an op (by result name or label; or of all ops of a type) with its cost or its refusal, and
+// the pick; for an op that a pass removed, which. Error(kNotFound). As data: ExplainModel in wherry/explain.h.
 std::string ExplainOp(const CxxConfig& config, const std::string& op);
 // Whether every operator can run for these places; the list of what cannot, with reasons. Empty: all can.
 // Error if the model cannot be read at all.
@@ -63,19 +64,25 @@ std::vector<PlaceInfo> ListPlaces();
 // What this library reads itself, without plug-ins; by format, then by type.
 std::vector<ImportInfo> ListImports();
 
-// Runs the model without passes, then the pipeline's prefixes, on the same inputs (by name; random where absent), and
-// compares.
+// Runs the model without passes, then as it is after every pass that changed it, on the same inputs (by name; random
+// where absent), and compares the outputs.
 struct VerifyOptions {
   std::map<std::string, Tensor> inputs;
   std::map<std::string, Shape> shapes;  // for random inputs of dynamic size
   double tolerance = 1e-4;              // of the largest magnitude of each output
 };
+struct VerifiedPass {
+  std::string name;
+  double max_difference = 0;  // of the outputs after it
+  std::string not_run;        // why the program cannot run at this point; empty: it did
+};
 struct VerifyResult {
   bool ok = true;
-  double max_difference = 0;  // relative to the largest magnitude, over all outputs
-  std::string first_pass;     // the first pass whose result differs
-  std::string first_op;       // and the first op (by result) whose value differs there
-  std::string report;         // for people
+  double max_difference = 0;         // relative to the largest magnitude, over all outputs and passes
+  std::string first_pass;            // the first pass whose result differs by more than the tolerance
+  std::string first_op;              // and the first op (by result) whose value differs there
+  std::string report;                // for people
+  std::vector<VerifiedPass> passes;  // those that changed something, up to and with the first that is wrong
 };
 VerifyResult VerifyModel(const CxxConfig& config, const VerifyOptions& options = {});
 

@@ -13,6 +13,7 @@ int FuseBase::operator()(SSAGraph* graph) {
     }
     ++replaced;
   }
+  graph->CountSearch(replaced);
   return replaced;
 }
 

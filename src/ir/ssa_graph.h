@@ -21,6 +21,9 @@ struct GraphShared {
   std::shared_ptr<SymbolTable> symbols;
   std::vector<Place> valid_places;  // in order of preference
   std::map<std::string, std::string> metadata;
+  // For reports: how often a FuseBase looked for its pattern, and how many matches were replaced.
+  size_t searches = 0;
+  size_t replaced = 0;
 };
 
 // Not thread-safe. Nodes keep their address until erased. Invariants (checked by Verify):
@@ -84,6 +87,11 @@ class SSAGraph {
   // A statement by names: inputs must exist, outputs that do not exist are made. This is what FuseBase::InsertNewNode
   // uses.
   Node* NewStmt(const OpDesc& desc, const Node* near = nullptr);
+  // What FuseBase tells: one search, that replaced so many matches.
+  void CountSearch(int replaced) {
+    ++shared_->searches;
+    shared_->replaced += static_cast<size_t>(replaced);
+  }
   void SetLabel(Node* stmt, std::string label) { stmt->stmt_.label_ = std::move(label); }
   void SetAttr(Node* stmt, const std::string& name, const Attribute& value);  // validated against the schema
   void SetInput(Node* stmt, const std::string& param, NodeList args);

@@ -20,8 +20,8 @@ namespace wherry {
 
 struct PrintOptions {
   bool weights = true;  // print weights at all
-  // All weight data (base64 beyond 64 elements) and metadata; false: {...} beyond 8 elements or 200 bytes, which does
-  // not parse.
+  // All weight data (base64 beyond 64 elements) and metadata, weights first; false, for people: weights last, and {...}
+  // beyond 8 elements or 200 bytes.
   bool exact_weights = true;
   bool types = true;  // ": f32[N,2]" after each op
   bool picks = true;  // "#provider:variant/key"
@@ -29,7 +29,8 @@ struct PrintOptions {
 std::string PrintProgram(const Program& program, const PrintOptions& options = {});
 
 // Error(kInvalidArgument) with line and column. Ops are validated against their schemas; the result passes
-// VerifyProgram. `weights` are those that the text leaves out.
+// VerifyProgram. `weights` are all of them when the text has no weight lines, else those whose data it leaves out
+// ({...}). Metadata that it leaves out is not there.
 Program ParseProgram(std::string_view text, WeightTable weights = {});
 
 }  // namespace wherry

@@ -20,7 +20,7 @@ class Parser {
  public:
   Parser(std::string_view text, WeightTable weights)
       : text_(text), cursor_(text, "text form", TextCursor::Form::kFile) {
-    program_.weights = std::move(weights);
+    given_ = std::move(weights);
   }
 
   Program Run() {
@@ -30,7 +30,7 @@ class Parser {
       if (word == "meta") {
         std::string key = cursor_.QuotedText();
         Expect('=');
-        program_.metadata[key] = cursor_.QuotedText();
+        if (!AcceptLeftOut()) program_.metadata[key] = cursor_.QuotedText();
       } else if (word == "optimized") {
         program_.optimized = true;
       } else if (word == "weight") {
@@ -42,6 +42,7 @@ class Parser {
       }
     }
     for (size_t b = 0; b < program_.blocks.size(); ++b) ResolveBlocks(b);
+    if (!weights_named_) program_.weights = std::move(given_);
     VerifyProgram(program_);
     return std::move(program_);
   }
@@ -176,6 +177,7 @@ class Parser {
   }
 
   void ParseWeight() {
+    weights_named_ = true;
     const std::string name = Value();
     Expect(':');
     const MetaTensor type = Word2Type();
@@ -185,10 +187,18 @@ class Parser {
     // Every listed element takes at least two characters and four base64 digits hold three bytes: what the text cannot
     // hold is not allocated.
     const TensorMeta meta = type.tensor_meta();
+    Expect('=');
+    if (AcceptLeftOut()) {
+      const auto given = given_.find(name);
+      if (given == given_.end()) Fail(StrCat("the data of weight ", name, " was left out and is not given either"));
+      if (!(given->second.meta() == meta))
+        Fail(StrCat("weight ", name, " is given as ", given->second.meta().DebugString()));
+      program_.weights.insert(given_.extract(given));
+      return;
+    }
     if (meta.nbytes() / 16 > text_.size())
       Fail(StrCat("weight ", name, " is larger than the text that should hold it"));
     DenseTensor tensor(HostAllocator(), meta);
-    Expect('=');
     if (cursor_.AcceptWord("base64")) {
       const std::vector<std::byte> bytes = Base64();
       if (bytes.size() != meta.nbytes())
@@ -206,6 +216,13 @@ class Parser {
       }
     }
     program_.weights[name] = std::move(tensor);
+  }
+  // "{...}": what was printed for people.
+  bool AcceptLeftOut() {
+    if (!Accept('{')) return false;
+    Until("}");
+    Expect('}');
+    return true;
   }
   // A weight's type: no values may follow, "=" belongs to the data.
   MetaTensor Word2Type() {
@@ -390,6 +407,8 @@ class Parser {
   std::string_view text_;
   TextCursor cursor_;
   Program program_;
+  WeightTable given_;
+  bool weights_named_ = false;
   std::vector<std::string> block_names_;
   std::vector<PendingBlocks> pending_blocks_;
 };

@@ -101,16 +101,21 @@ class Printer {
     for (const auto& [key, value] : program_.metadata)
       out_ += StrCat("meta ", QuoteExact(key), " = ", MetadataValue(value), "\n");
     if (program_.optimized) out_ += "optimized\n";
-    for (const auto& [name, tensor] : program_.weights) {
-      if (!options_.weights) break;
-      out_ += StrCat("weight ", text::ValueName(name), " : ", MetaTensor(tensor.meta()).DebugString(), " = ",
-                     WeightData(tensor, options_.exact_weights), "\n");
-    }
+    if (options_.exact_weights) PrintWeights();
     for (size_t i = 0; i < program_.blocks.size(); ++i) PrintBlock(i);
+    if (!options_.exact_weights) PrintWeights();  // people look for the inputs first
     return std::move(out_);
   }
 
  private:
+  void PrintWeights() {
+    if (!options_.weights) return;
+    for (const auto& [name, tensor] : program_.weights) {
+      out_ += StrCat("weight ", text::ValueName(name), " : ", MetaTensor(tensor.meta()).DebugString(), " = ",
+                     WeightData(tensor, options_.exact_weights), "\n");
+    }
+  }
+
   static std::string BlockName(size_t index) { return index == 0 ? "main" : StrCat("block", index); }
 
   std::string MetadataValue(const std::string& value) const {

@@ -15,6 +15,7 @@ std::string OptimizeReport::DebugString() const {
       continue;
     }
     out << std::setw(9) << pass.milliseconds << " ms";
+    if (pass.matches > 0) out << "  " << pass.matches << (pass.matches == 1 ? " match" : " matches");
     if (pass.changed) {
       out << "  changed";
       if (pass.stmts_before != pass.stmts_after)

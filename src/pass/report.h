@@ -10,10 +10,12 @@ struct PassReport {
   std::string name;
   bool ran = false;
   std::string skipped_because;  // when it did not run: "targets {arm} do not meet the valid places {x86/f32/nchw}"
+  double start_ms = 0;          // since the optimiser began
   double milliseconds = 0;
   size_t stmts_before = 0;  // over all graphs
   size_t stmts_after = 0;
   bool changed = false;
+  int matches = -1;                // patterns that it replaced; -1: it looked for none
   std::vector<std::string> notes;  // the pass's own lines
 };
 

@@ -1,14 +1,15 @@
 // Looking into a model: its program, its kernels, what cannot run.
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "base/strings.h"
 #include "ir/dot.h"
 #include "ir/json.h"
+#include "ir/svg.h"
 #include "ir/text.h"
-#include "kernel/kernel_registry.h"
-#include "op/schema_registry.h"
-#include "pass/kernel_choice.h"
+#include "predictor/cxx_explain_changes.h"
+#include "predictor/cxx_explain_kernels.h"
 #include "predictor/cxx_load.h"
 #include "runtime/executable.h"
 #include "wherry/program.h"
@@ -17,47 +18,62 @@ namespace wherry {
 
 namespace {
 
-// The configuration's passes up to the one after which kernels are picked, so that the graph is as the pick sees it.
-std::vector<std::string> PassesBeforePick(const CxxConfig& config) {
-  std::vector<std::string> passes = PassesOf(config);
-  const auto pick = std::find(passes.begin(), passes.end(), "static_kernel_pick_pass");
-  passes.erase(pick, passes.end());
-  if (passes.empty()) passes.emplace_back("infer_shapes_pass");
-  return passes;
+bool IsCalled(const OpExplanation& op, const std::string& name) {
+  return op.name == name || std::find(op.results.begin(), op.results.end(), name) != op.results.end();
 }
 
-bool IsCalled(const mir::Node* stmt, const std::string& name) {
-  if (stmt->AsStmt().label() == name) return true;
-  return std::any_of(stmt->outlinks().begin(), stmt->outlinks().end(),
-                     [&name](const mir::Node* result) { return result->AsArg().name == name; });
-}
-
-std::string ExplainStmt(const mir::SSAGraph& graph, const mir::Node* stmt, const PassContext& context) {
-  std::string text = stmt->AsStmt().desc().DebugString() + "\n";
-  bool first = true;
-  for (const mir::RankedKernel& ranked : mir::RankKernels(graph, stmt, context)) {
-    const Kernel& kernel = *ranked.kernel;
-    text += StrCat(first && ranked.refusal.empty() ? "  -> " : "     ", kernel.id(), " (", kernel.key.DebugString(),
-                   ", priority ", kernel.priority, "): ");
-    if (ranked.refusal.empty()) {
-      text += StrCat("cost ", ranked.cost_us(), " us (kernel ", ranked.kernel_us, ", conversions ",
-                     ranked.conversion_us, "), place rank ", ranked.place_rank, "\n");
+std::string ExplainText(const OpExplanation& op) {
+  std::string text = op.text + "\n";
+  for (const CandidateExplanation& candidate : op.candidates) {
+    text += StrCat(candidate.picked ? "  -> " : "     ", candidate.kernel, " (", candidate.key, ", priority ",
+                   candidate.priority, "): ");
+    if (candidate.refusal.empty()) {
+      text += StrCat("cost ", candidate.kernel_us + candidate.conversion_us, " us (kernel ", candidate.kernel_us,
+                     ", conversions ", candidate.conversion_us, "), place rank ", candidate.place_rank, "\n");
     } else {
-      text += StrCat("refused: ", ranked.refusal, "\n");
+      text += StrCat("refused: ", candidate.refusal, "\n");
     }
-    first = false;
   }
+  if (op.candidates.empty()) text += "     no kernel of it is registered\n";
+  if (!op.reason.empty()) text += StrCat("  picked because: ", op.reason, "\n");
   return text;
 }
+
+// A load that remembers what --explain may be asked for.
+struct Explained {
+  std::vector<OpExplanation> ops;            // when kernels had been picked, else at the end
+  std::map<std::string, std::string> fates;  // what happened to ops that are gone, by the name of their first result
+
+  explicit Explained(const CxxConfig& config) {
+    OpTexts texts;
+    LoadObserver observer;
+    observer.imported = [&texts](const Program& program) { texts = TextsOf(program); };
+    observer.after_pass = [&](const std::string& pass, int, const mir::SSAGraph& graph) {
+      OpTexts now = TextsOf(graph.Snapshot());
+      for (const OpChange& change : Differences(texts, now)) {
+        if (change.after.empty()) fates[change.name] = StrCat(change.before, "\n  removed by ", pass, "\n");
+      }
+      texts = std::move(now);
+      if (ops.empty() && HasPicks(graph)) ops = ExplainKernels(graph);
+    };
+    const Program program = LoadModel(config, observer).program;
+    std::set<std::pair<int, std::vector<std::string>>> seen;
+    for (const OpExplanation& op : ops) seen.emplace(op.block, op.results);
+    for (OpExplanation& op : ExplainKernels(*mir::SSAGraph::FromProgram(program.Clone(), config.valid_places()))) {
+      if (seen.count({op.block, op.results}) == 0) ops.push_back(std::move(op));
+    }
+  }
+};
 
 }  // namespace
 
 std::string ShowModel(const CxxConfig& config, const std::string& format) {
-  static const std::vector<std::string> formats = {"text", "wir", "dot", "json"};
+  static const std::vector<std::string> formats = {"text", "wir", "dot", "svg", "json"};
   WHERRY_ENFORCE(std::find(formats.begin(), formats.end(), format) != formats.end(), kInvalidArgument,
                  "there is no format ", Quote(format), "; formats are ", Join(formats, ", "));
   const Program program = LoadModel(config).program;
   if (format == "dot") return ToDot(program);
+  if (format == "svg") return ToSvg(program);
   if (format == "json") return ToJson(program);
   PrintOptions options;
   options.exact_weights = format == "wir";
@@ -65,27 +81,21 @@ std::string ShowModel(const CxxConfig& config, const std::string& format) {
 }
 
 std::string ExplainOp(const CxxConfig& config, const std::string& op) {
-  CxxConfig before = config;
-  before.set_passes_internal(PassesBeforePick(config));
-  Program program = LoadModel(before).program;
-  std::vector<Place> places = config.valid_places();
-  if (places.empty()) places.emplace_back(NativeTarget());
-  const auto graph = mir::SSAGraph::FromProgram(std::move(program), places);
-  const PassContext context;
+  const Explained explained(config);
   std::string text;
   std::vector<std::string> names;
-  // Forward, as the pick goes: each op sees the layouts that the picks before it give.
-  for (mir::Node* stmt : graph->StmtTopologicalOrder()) {
-    if (stmt->AsStmt().schema().RunByRuntime()) continue;
-    if (IsCalled(stmt, op)) text += ExplainStmt(*graph, stmt, context);
-    names.push_back(stmt->AsStmt().label().empty() ? stmt->outlinks()[0]->AsArg().name : stmt->AsStmt().label());
-    const mir::KernelChoice choice = mir::ChooseKernel(*graph, stmt, context);
-    if (choice.kernel == nullptr) continue;
-    for (mir::Node* result : stmt->outlinks()) {
-      result->AsArg().type.layout = mir::ResultLayout(*choice.kernel, stmt, result->AsArg().type);
-    }
+  for (const OpExplanation& each : explained.ops) {
+    if (IsCalled(each, op)) text += ExplainText(each);
+    names.push_back(each.name);
   }
-  WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label or result is ", Quote(op),
+  if (!text.empty()) return text;
+  const auto fate = explained.fates.find(op);
+  if (fate != explained.fates.end()) return fate->second;
+  // A type stands for all its ops.
+  for (const OpExplanation& each : explained.ops) {
+    if (each.type == op) text += ExplainText(each);
+  }
+  WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label, result or type is ", Quote(op),
                  DidYouMean(op, names));
   return text;
 }

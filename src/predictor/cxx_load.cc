@@ -1,19 +1,18 @@
 #include "predictor/cxx_load.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
+#include <string_view>
 
-#include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/mapped_file.h"
 #include "base/stopwatch.h"
 #include "base/strings.h"
-#include "base/system_error.h"
 #include "format/wry.h"
 #include "importer/importer.h"
 #include "ir/text.h"
 #include "pass/pass_manager.h"
+#include "predictor/cxx_dump.h"
 
 namespace wherry {
 
@@ -28,18 +27,15 @@ FileBytes Own(const std::string& name, std::string content) {
   return FileBytes{name, {reinterpret_cast<const std::byte*>(owner->data()), owner->size()}, owner};
 }
 
-void Dump(const std::string& dir, int number, const std::string& pass, const Program& program) {
-  std::error_code error;
-  std::filesystem::create_directories(dir, error);
-  if (error) ThrowSystemError(error.value(), "cannot make the folder " + Quote(dir, 1000));
-  char prefix[16];
-  std::snprintf(prefix, sizeof(prefix), "%03d_", number);
-  PrintOptions options;
-  options.exact_weights = false;
-  const std::string text = PrintProgram(program, options);
-  AtomicFile file(dir + "/" + prefix + pass + ".wir");
-  file.Write(text);
-  file.Commit();
+// What --dump wrote, with the weights that it left out of the text.
+Program LoadDump(const std::string& path) {
+  const auto file = MappedFile::Open(path);
+  const FileBytes text(path, file);
+  const std::string beside = (std::filesystem::path(path).parent_path() / kDumpedWeights).string();
+  std::error_code missing;
+  WeightTable weights;
+  if (std::filesystem::exists(beside, missing)) weights = LoadWry(FileBytes(beside, MappedFile::Open(beside))).weights;
+  return ParseProgram({reinterpret_cast<const char*>(text.data.data()), text.data.size()}, std::move(weights));
 }
 
 }  // namespace
@@ -59,6 +55,7 @@ Program ImportFromConfig(const CxxConfig& config) {
   if (!std::filesystem::is_directory(config.model_path(), no_folder)) {
     const FileBytes bytes(config.model_path(), MappedFile::Open(config.model_path()));
     if (IsWry(bytes.data)) return LoadWry(bytes);
+    if (std::string_view(config.model_path()).ends_with(".wir")) return LoadDump(config.model_path());
   }
   return ImportModel(config.model_path(), config.param_path());
 }
@@ -73,30 +70,36 @@ std::vector<std::string> PassesOf(const CxxConfig& config) {
   return passes;
 }
 
-LoadedModel LoadModel(const CxxConfig& config,
-                      std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass,
-                      const std::function<Program()>& import) {
+LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   LoadedModel model;
   const std::vector<std::string> passes = PassesOf(config);
   const std::string& last = config.stop_after();
   WHERRY_ENFORCE(last.empty() || std::find(passes.begin(), passes.end(), last) != passes.end(), kNotFound,
                  "optimisation cannot end after ", Quote(last), ", which is none of the passes to run");
   const Stopwatch import_time;
-  model.program = import ? import() : ImportFromConfig(config);
+  model.program = observer.import ? observer.import() : ImportFromConfig(config);
   model.import_ms = import_time.Milliseconds();
+  if (observer.imported) observer.imported(model.program);
   if (model.program.optimized) return model;
   OptimizerOptions options;
   options.verify = options.verify || config.verify();
   options.stop_after = config.stop_after();
-  int number = 0;
-  if (!config.dump_dir().empty()) Dump(config.dump_dir(), number++, "loaded", model.program);
-  options.after_pass = [&](const std::string& pass, int index, const mir::SSAGraph& graph) {
-    if (!config.dump_dir().empty()) Dump(config.dump_dir(), number++, pass, graph.Snapshot());
-    if (after_pass) after_pass(pass, index, graph);
-  };
-  if (config.dump_dir().empty() && !after_pass) options.after_pass = nullptr;
+  ProgramDump dump(config.dump_dir());
+  dump.Write("loaded", model.program);
+  if (dump.on() || observer.after_pass) {
+    options.after_pass = [&](const std::string& pass, int index, const mir::SSAGraph& graph) {
+      if (dump.on()) dump.Write(pass, graph.Snapshot());
+      if (observer.after_pass) observer.after_pass(pass, index, graph);
+    };
+  }
   Optimizer optimizer(std::move(options));
-  model.program = optimizer.Run(std::move(model.program), config.valid_places(), {}, passes);
+  try {
+    model.program = optimizer.Run(std::move(model.program), config.valid_places(), {}, passes);
+  } catch (...) {
+    dump.WriteWeights();  // what is there until the pass that failed can be read
+    throw;
+  }
+  dump.WriteWeights();
   model.report = optimizer.report();
   return model;
 }

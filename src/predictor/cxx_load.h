@@ -19,16 +19,20 @@ struct LoadedModel {
   OptimizeReport report;  // empty when the file was optimised already or the passes are {"none"}
 };
 
+// Who takes part in a load; each may be null.
+struct LoadObserver {
+  std::function<Program()> import;  // gives the program instead of the config's file
+  std::function<void(const Program&)> imported;
+  std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass;  // as OptimizerOptions says
+};
+
 // Imports without optimising.
 Program ImportFromConfig(const CxxConfig& config);
 // The passes that a config asks for: its own list, or the default pipeline without the discarded ones. Error(kNotFound)
 // on unknown names.
 std::vector<std::string> PassesOf(const CxxConfig& config);
-// Imports (by `import` where that is given), and optimises unless the file already is. `after_pass` is called as
-// OptimizerOptions says.
-LoadedModel LoadModel(const CxxConfig& config,
-                      std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass = nullptr,
-                      const std::function<Program()>& import = nullptr);
+// Imports, and optimises unless the file already is.
+LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer = {});
 // A predictor of a program that comes from elsewhere than the config's file: optimised as the config says, unless it is
 // already.
 std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(Program&& program, const CxxConfig& config);

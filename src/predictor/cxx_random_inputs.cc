@@ -62,7 +62,11 @@ Tensor RandomTensor(DataType dtype, const Shape& shape, uint64_t seed) {
 
 std::map<std::string, Tensor> RandomInputs(const CxxConfig& config, const std::map<std::string, Shape>& shapes,
                                            uint64_t seed) {
-  const Program program = ImportFromConfig(config);
+  return RandomInputsFor(ImportFromConfig(config), shapes, seed);
+}
+
+std::map<std::string, Tensor> RandomInputsFor(const Program& program, const std::map<std::string, Shape>& shapes,
+                                              uint64_t seed) {
   std::map<std::string, Tensor> inputs;
   for (const std::string& name : program.main().inputs) {
     const MetaTensor& type = program.main().values.at(name);

@@ -5,7 +5,9 @@
 
 #include "base/check.h"
 #include "kernel/invoke.h"
+#include "predictor/cxx_explain_changes.h"
 #include "predictor/cxx_load.h"
+#include "predictor/random_inputs.h"
 #include "runtime/session.h"
 #include "wherry/program.h"
 
@@ -66,12 +68,8 @@ double Worst(const Values& expected, const Values& got, const std::vector<std::s
 }
 
 // The first value, in the order of the program's ops, that both programs have and that differs.
-std::string FirstDifferentOp(const CxxConfig& config, const std::vector<std::string>& passes,
-                             const std::map<std::string, Tensor>& inputs, double tolerance) {
-  CxxConfig optimised = config;
-  optimised.set_passes_internal(passes);
-  Program plain = ImportFromConfig(config);
-  Program changed = LoadModel(optimised).program;
+std::string FirstDifferentOp(const Program& plain, const Program& changed, const std::map<std::string, Tensor>& inputs,
+                             double tolerance) {
   std::set<std::string> there;
   for (const OpDesc& op : changed.main().ops) {
     for (const auto& [param, names] : op.outputs()) there.insert(names.begin(), names.end());
@@ -84,8 +82,8 @@ std::string FirstDifferentOp(const CxxConfig& config, const std::vector<std::str
       }
     }
   }
-  const Values expected = RunOnce(std::move(plain), inputs, common);
-  const Values got = RunOnce(std::move(changed), inputs, common);
+  const Values expected = RunOnce(plain.Clone(), inputs, common);
+  const Values got = RunOnce(changed.Clone(), inputs, common);
   for (const std::string& name : common) {
     if (expected.count(name) == 0 || got.count(name) == 0) continue;
     if (Difference(expected.at(name), got.at(name)) > tolerance) return name;
@@ -93,43 +91,84 @@ std::string FirstDifferentOp(const CxxConfig& config, const std::vector<std::str
   return "";
 }
 
+// Runs the program after every pass that changed it, until one gives other outputs.
+class PassByPass {
+ public:
+  PassByPass(const VerifyOptions& options, VerifyResult* result) : options_(options), result_(result) {}
+
+  void Start(const Program& program) {
+    plain_ = program.Clone();
+    texts_ = TextsOf(plain_);
+    inputs_ = RandomInputsFor(plain_, options_.shapes);
+    for (const auto& [name, tensor] : options_.inputs) {
+      WHERRY_ENFORCE(inputs_.count(name) != 0, kNotFound, "'", name, "' is given and is no input of the model");
+      inputs_[name] = tensor;
+    }
+    expected_ = RunOnce(plain_.Clone(), inputs_, {});
+    for (const auto& [name, value] : expected_) names_.push_back(name);
+  }
+
+  void Check(const std::string& pass, const mir::SSAGraph& graph) {
+    const mir::SSAGraph::Fingerprint fingerprint = graph.ComputeFingerprint();
+    if (!result_->ok || fingerprint == fingerprint_) return;
+    fingerprint_ = fingerprint;
+    Program program = graph.Snapshot();
+    OpTexts texts = TextsOf(program);
+    VerifiedPass& verified = result_->passes.emplace_back();
+    verified.name = pass;
+    try {
+      verified.max_difference = Worst(expected_, RunOnce(program.Clone(), inputs_, {}), names_);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kUnsupported) throw;
+      verified.not_run = error.what();  // between two passes a program need not be able to run
+      texts_ = std::move(texts);
+      return;
+    }
+    result_->max_difference = std::max(result_->max_difference, verified.max_difference);
+    if (verified.max_difference <= options_.tolerance) {
+      texts_ = std::move(texts);
+      return;
+    }
+    result_->ok = false;
+    result_->first_pass = pass;
+    result_->first_op = FirstDifferentOp(plain_, program, inputs_, options_.tolerance);
+    if (!result_->first_op.empty()) return;
+    // Watched values are not written over: what only goes wrong in shared memory is right then.
+    const std::vector<OpChange> changes = Differences(texts_, texts);
+    if (!changes.empty()) result_->first_op = changes[0].name;
+  }
+
+ private:
+  const VerifyOptions& options_;
+  VerifyResult* result_;
+  Program plain_;
+  OpTexts texts_;  // before the pass
+  std::map<std::string, Tensor> inputs_;
+  Values expected_;
+  std::vector<std::string> names_;
+  mir::SSAGraph::Fingerprint fingerprint_;
+};
+
 }  // namespace
 
 VerifyResult VerifyModel(const CxxConfig& config, const VerifyOptions& options) {
-  std::map<std::string, Tensor> inputs = RandomInputs(config, options.shapes);
-  for (const auto& [name, tensor] : options.inputs) {
-    WHERRY_ENFORCE(inputs.count(name) != 0, kNotFound, "'", name, "' is given and is no input of the model");
-    inputs[name] = tensor;
-  }
-  const std::vector<std::string> passes = PassesOf(config);
   VerifyResult result;
-  const Values expected = RunOnce(ImportFromConfig(config), inputs, {});
-  std::vector<std::string> names;
-  for (const auto& [name, value] : expected) names.push_back(name);
-  result.max_difference = Worst(expected, RunOnce(LoadModel(config).program, inputs, {}), names);
-  result.ok = result.max_difference <= options.tolerance;
+  PassByPass checker(options, &result);
+  LoadObserver observer;
+  observer.imported = [&checker](const Program& program) { checker.Start(program); };
+  observer.after_pass = [&checker](const std::string& pass, int, const mir::SSAGraph& graph) {
+    checker.Check(pass, graph);
+  };
+  LoadModel(config, observer);
   if (result.ok) {
-    result.report =
-        StrCat("the outputs with and without passes agree to ", result.max_difference, " of their largest magnitude");
-    return result;
+    result.report = StrCat("the outputs with and without passes agree to ", result.max_difference,
+                           " of their largest magnitude, after each of the ", result.passes.size(),
+                           " passes that changed something");
+  } else {
+    result.report = StrCat("the outputs differ by ", result.max_difference, " of their largest magnitude, more than ",
+                           options.tolerance, "; the first pass after which they do is ", result.first_pass,
+                           result.first_op.empty() ? "" : ", the first value that differs there is " + result.first_op);
   }
-  // Prefixes of the pipeline, by bisection: once a pass has broken the outputs, later ones do not mend them.
-  size_t good = 0;
-  size_t bad = passes.size();
-  while (bad - good > 1) {
-    const size_t middle = (good + bad) / 2;
-    CxxConfig prefix = config;
-    prefix.set_passes_internal({passes.begin(), passes.begin() + static_cast<int64_t>(middle)});
-    const double worst = Worst(expected, RunOnce(LoadModel(prefix).program, inputs, {}), names);
-    (worst <= options.tolerance ? good : bad) = middle;
-  }
-  result.first_pass = passes[bad - 1];
-  result.first_op =
-      FirstDifferentOp(config, {passes.begin(), passes.begin() + static_cast<int64_t>(bad)}, inputs, options.tolerance);
-  result.report =
-      StrCat("the outputs differ by ", result.max_difference, " of their largest magnitude, more than ",
-             options.tolerance, "; the first pass after which they do is ", result.first_pass,
-             result.first_op.empty() ? "" : StrCat(", the first value that differs there is ", result.first_op));
   return result;
 }
 

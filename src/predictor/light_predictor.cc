@@ -25,11 +25,6 @@ ValueInfo InfoOf(const std::string& name, const MetaTensor& type) {
   return info;
 }
 
-std::shared_ptr<ThreadPool> MakePool(int threads) {
-  const int count = threads > 0 ? threads : ThreadPool::DefaultThreads();
-  return count > 1 ? std::make_shared<ThreadPool>(count) : nullptr;  // one thread means no pool
-}
-
 size_t FindName(const std::vector<ValueInfo>& infos, const std::string& name, const char* what) {
   std::vector<std::string> names;
   for (size_t i = 0; i < infos.size(); ++i) {
@@ -41,12 +36,19 @@ size_t FindName(const std::vector<ValueInfo>& infos, const std::string& name, co
 
 }  // namespace
 
+std::shared_ptr<ThreadPool> MakePool(int threads) {
+  const int count = threads > 0 ? threads : ThreadPool::DefaultThreads();
+  return count > 1 ? std::make_shared<ThreadPool>(count) : nullptr;  // one thread means no pool
+}
+
 LightPredictor::LightPredictor(std::shared_ptr<const Executable> executable,
-                               std::shared_ptr<const PredictorOrigin> origin, const ConfigBase& config)
+                               std::shared_ptr<const PredictorOrigin> origin, const ConfigBase& config,
+                               std::vector<ProfileEvent> load)
     : executable_(std::move(executable)),
       origin_(std::move(origin)),
       config_(config),
       session_(executable_, MakePool(config.threads()), config.memory_limit()) {
+  load_profile_ = std::move(load);
   const Block& block = executable_->program().main();
   std::vector<TensorMeta> metas;
   bool known = true;
@@ -61,7 +63,14 @@ LightPredictor::LightPredictor(std::shared_ptr<const Executable> executable,
   const std::vector<std::string>& names = executable_->main().output_names;
   for (size_t i = 0; i < names.size(); ++i) output_infos_.push_back(InfoOf(names[i], executable_->OutputType(i)));
   outputs_.resize(names.size());
-  if (known) session_.Prepare(metas);
+  if (!known) return;
+  session_.Prepare(metas);
+  const double start = load_profile_.empty() ? 0 : load_profile_.back().start_us + load_profile_.back().duration_us;
+  for (ProfileEvent& event : MakeProfile(session_.steps())) {
+    event.category = "load";
+    event.start_us += start;
+    load_profile_.push_back(std::move(event));
+  }
 }
 
 std::unique_ptr<Tensor> LightPredictor::GetInput(int i) {

@@ -20,11 +20,14 @@ struct PredictorOrigin {
   std::function<void(const Program& program, const std::string& path)> save;
 };
 
+// For a number of threads as a config has it. Null: the calling thread alone.
+std::shared_ptr<ThreadPool> MakePool(int threads);
+
 class LightPredictor : public PaddlePredictor {
  public:
-  // Plans at once when all input dimensions are known.
+  // Plans at once when all input dimensions are known. `load` is what the load was spent on until then.
   LightPredictor(std::shared_ptr<const Executable> executable, std::shared_ptr<const PredictorOrigin> origin,
-                 const ConfigBase& config);
+                 const ConfigBase& config, std::vector<ProfileEvent> load = {});
 
   std::unique_ptr<Tensor> GetInput(int i) override;
   std::unique_ptr<Tensor> GetInputByName(const std::string& name) override;
@@ -42,6 +45,7 @@ class LightPredictor : public PaddlePredictor {
   void SaveOptimizedModel(const std::string& path) const override;
   void SetProfiling(bool on) override { session_.set_profiling(on); }
   const std::vector<ProfileEvent>& Profile() const override;
+  const std::vector<ProfileEvent>& LoadProfile() const override { return load_profile_; }
   size_t ActivationBytes() const override { return session_.activation_bytes(); }
   size_t WeightBytes() const override { return executable_->weight_bytes() + executable_->packs().bytes(); }
   std::string ProgramText() const override;
@@ -59,6 +63,7 @@ class LightPredictor : public PaddlePredictor {
   std::vector<std::shared_ptr<DenseTensor>> inputs_;
   std::vector<const DenseTensor*> input_pointers_;
   std::vector<std::shared_ptr<DenseTensor>> outputs_;
+  std::vector<ProfileEvent> load_profile_;
   mutable std::vector<ProfileEvent> profile_;
 };
 

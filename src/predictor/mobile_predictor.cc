@@ -4,6 +4,7 @@
 #include "base/stopwatch.h"
 #include "format/wry.h"
 #include "predictor/light_predictor.h"
+#include "predictor/profile.h"
 
 namespace wherry {
 
@@ -19,7 +20,11 @@ std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const MobileConfig& confi
   auto origin = std::make_shared<PredictorOrigin>();
   Program program = LoadWry(bytes);
   origin->times.import_ms = import_time.Milliseconds();
-  return std::make_shared<LightPredictor>(Executable::Build(std::move(program)), std::move(origin), config);
+  std::vector<ProfileEvent> load = {LoadEvent("import", 0, origin->times.import_ms)};
+  std::shared_ptr<const Executable> executable = Executable::Build(std::move(program));
+  const double built = import_time.Milliseconds();
+  load.push_back(LoadEvent("bind kernels", origin->times.import_ms, built - origin->times.import_ms));
+  return std::make_shared<LightPredictor>(std::move(executable), std::move(origin), config, std::move(load));
 }
 
 }  // namespace wherry

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -130,9 +131,65 @@ TEST_F(PredictorTest, ProfileNamesKernels) {
   const auto predictor = CreatePaddlePredictor(Config());
   predictor->SetProfiling(true);
   RunOnOnes(predictor.get());
-  ASSERT_FALSE(predictor->Profile().empty());
-  EXPECT_NE(predictor->Profile()[0].kernel.find(":fc"), std::string::npos) << predictor->Profile()[0].kernel;
-  EXPECT_EQ(predictor->Profile()[0].flops, 8);
+  const std::vector<ProfileEvent>& events = predictor->Profile();
+  const auto op = std::find_if(events.begin(), events.end(), [](const auto& event) { return event.category == "op"; });
+  ASSERT_NE(op, events.end());
+  EXPECT_NE(op->kernel.find(":fc"), std::string::npos) << op->kernel;
+  EXPECT_EQ(op->flops, 8);
+}
+
+// Everything that takes time has a name, in order and without overlap: the first run on a shape plans and packs, the
+// second finds the plan.
+TEST_F(PredictorTest, ProfileAccountsForARun) {
+  const auto predictor = CreatePaddlePredictor(Config());
+  predictor->SetProfiling(true);
+  const auto events_of_run = [&] {
+    RunOnOnes(predictor.get());
+    std::vector<std::string> names;
+    double end = 0;
+    for (const ProfileEvent& event : predictor->Profile()) {
+      names.push_back(event.op);
+      EXPECT_EQ(event.depth, 0);
+      EXPECT_GE(event.start_us + 1e-6, end) << event.op;
+      EXPECT_GE(event.duration_us, 0) << event.op;
+      end = event.start_us + event.duration_us;
+    }
+    return names;
+  };
+  EXPECT_EQ(events_of_run(),
+            (std::vector<std::string>{"check inputs", "plan", "pack weights", "bind memory", "fc", "collect outputs"}));
+  EXPECT_EQ(events_of_run(),
+            (std::vector<std::string>{"check inputs", "find plan", "bind memory", "fc", "collect outputs"}));
+}
+
+TEST_F(PredictorTest, ProfileOfTheLoad) {
+  std::vector<std::string> outer;
+  size_t passes = 0;
+  const auto predictor = CreatePaddlePredictor(Config());
+  for (const ProfileEvent& event : predictor->LoadProfile()) {
+    EXPECT_EQ(event.category, "load");
+    if (event.depth == 0) outer.push_back(event.op);
+    passes += event.depth == 1 && event.op.find("_pass") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(outer, (std::vector<std::string>{"import", "optimize", "bind kernels"}));  // N is not known: no plan yet
+  EXPECT_GT(passes, 5U);
+}
+
+TEST_F(PredictorTest, DumpsAreModels) {
+  CxxConfig config = Config();
+  config.set_dump_dir(Path("dump"));
+  CreatePaddlePredictor(config);
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(Path("dump"))) {
+    if (entry.path().extension() != ".wir") continue;
+    ++count;
+    CxxConfig dumped;
+    dumped.set_model_dir(entry.path().string());
+    dumped.set_passes_internal({"none"});
+    EXPECT_EQ(RunOnOnes(CreatePaddlePredictor(dumped).get()), (std::vector<float>{14, 26})) << entry.path();
+  }
+  EXPECT_GT(count, 5U);
+  EXPECT_TRUE(std::filesystem::exists(Path("dump") + "/000_loaded.wir"));
 }
 
 TEST_F(PredictorTest, VerifyAndInspection) {

@@ -9,5 +9,7 @@
 namespace wherry {
 
 std::vector<ProfileEvent> MakeProfile(const std::vector<StepRecord>& steps);
+// A part of a load.
+ProfileEvent LoadEvent(const std::string& what, double start_ms, double duration_ms, int depth = 0);
 
 }  // namespace wherry

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "base/stopwatch.h"
 #include "base/strings.h"
 #include "kernel/empty_extents.h"
 #include "kernel/kernel_registry.h"
@@ -34,7 +35,9 @@ class Planner {
     for (PlannedCall& call : plan_->calls) {
       if (!call.at_run_time) FillContext(&call);
     }
+    const Stopwatch packing;
     PackWeights();
+    plan_->packing_us = packing.Milliseconds() * 1e3;
     return std::move(plan_);
   }
 

@@ -78,6 +78,7 @@ struct ShapePlan {
   size_t arena_bytes = 0;
   size_t own_bytes = 0;  // of kOwn
   size_t scratch_bytes = 0;
+  double packing_us = 0;  // of the time that making the plan took
   std::vector<PlannedCall> calls;
 };
 

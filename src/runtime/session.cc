@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/check.h"
 #include "core/grown_size.h"
@@ -79,9 +80,14 @@ ShapePlan* Session::FindPlan(BlockState* state, const CompiledBlock& block, std:
     state->plans.splice(state->plans.begin(), state->plans, it);  // no allocation
     return state->plans.front().get();
   }
+  const double start = RecordingTime();
   planning_ = true;
   state->plans.push_front(MakePlan(*executable_, block, inputs, &devices_));
   planning_ = false;
+  const double end = RecordingTime();
+  const double packing = state->plans.front()->packing_us;
+  RecordWork("plan", start, end - packing);
+  RecordWork("pack weights", end - packing, end);
   if (state->plans.size() > kMaxPlans) {
     if (state->bound == state->plans.back().get()) state->bound = nullptr;
     if (last_plan_ == state->plans.back().get()) last_plan_ = nullptr;
@@ -153,7 +159,22 @@ void Session::Prepare(const std::vector<TensorMeta>& inputs) {
   BlockState* state = StateOf(0);
   plan_inputs_.clear();
   for (const TensorMeta& input : inputs) plan_inputs_.push_back({input, std::nullopt});
-  BindMemory(state, FindPlan(state, executable_->main(), plan_inputs_));
+  struct Restore {
+    bool* flag;
+    bool value;
+    ~Restore() { *flag = value; }
+  } restore{&profiling_, std::exchange(profiling_, true)};
+  steps_.clear();
+  run_start_ = Now();
+  ShapePlan* plan = FindPlan(state, executable_->main(), plan_inputs_);
+  const double start = RecordingTime();
+  BindMemory(state, plan);
+  RecordWork("bind memory", start, RecordingTime());
+}
+
+const ShapePlan* Session::plan() const {
+  const auto state = states_.find(0);
+  return state == states_.end() ? nullptr : state->second->bound;
 }
 
 // An output's memory is the caller's tensor where only the caller's slot holds it: it is lent to the plan for the run.
@@ -255,12 +276,20 @@ void Session::Run(const std::vector<const DenseTensor*>& inputs, std::vector<std
 
 void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
                      std::vector<std::shared_ptr<DenseTensor>>* outputs) {
-  CheckInputs(inputs);
   steps_.clear();
+  step_calls_.clear();
+  depth_ = 0;
+  run_start_ = profiling_ ? Now() : 0;
+  CheckInputs(inputs);
   plan_inputs_.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) plan_inputs_[i].meta = inputs[i]->meta();
+  RecordWork("check inputs", 0, RecordingTime());
   BlockState* state = StateOf(0);
+  const double searching = RecordingTime();
+  const size_t steps = steps_.size();
   ShapePlan* plan = FindPlan(state, executable_->main(), plan_inputs_);
+  if (steps_.size() == steps) RecordWork("find plan", searching, RecordingTime());
+  const double binding = RecordingTime();
   outputs->resize(plan->output_slots.size());
   // Inputs are the caller's again in the end, and so are the outputs: also after an error, or the next run would write
   // to memory that the caller has.
@@ -274,9 +303,14 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
     }
     LendOutputs(plan, *outputs);
     BindMemory(state, plan);
+    if (profiling_) steps_.reserve(steps_.size() + plan->calls.size() + 4);
+    RecordWork("bind memory", binding, RecordingTime());
     RunCalls(plan);
     last_plan_ = plan;
+    const double collecting = RecordingTime();
     CollectOutputs(plan, outputs);
+    RecordWork("collect outputs", collecting, RecordingTime());
+    if (profiling_) FinishSteps(*plan);
   } catch (...) {
     last_plan_ = nullptr;
     give_back();
@@ -286,11 +320,10 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
 }
 
 void Session::RunCalls(ShapePlan* plan) {
-  const double start = profiling_ ? Now() : 0;
   if (poison_) PoisonResults(plan);
   for (PlannedCall& call : plan->calls) {
     WHERRY_ENFORCE(!cancelled_.load(std::memory_order_relaxed), kCancelled, "the run was cancelled");
-    const double begin = profiling_ ? Now() : 0;
+    const double begin = RecordingTime();
     try {
       if (call.at_run_time) {
         RunAtRunTime(&call, plan);
@@ -307,8 +340,13 @@ void Session::RunCalls(ShapePlan* plan) {
     if (profiling_) {
       if (call.kernel != nullptr && !IsHostMemory(call.kernel->key.target()))
         devices_.Get(call.kernel->key.target()).Synchronize();
-      steps_.push_back(StepRecord{call.instruction, call.kernel, MetasOf(*plan, call, ArgSlots(*call.instruction)),
-                                  MetasOf(*plan, call, call.instruction->outputs), begin - start, Now() - begin});
+      const double end = RecordingTime();
+      // What runs in a block may have other types in the next iteration; the rest waits, so as not to be in the way.
+      StepRecord& step = steps_.emplace_back(depth_ > 0 ? RecordOf(*plan, call) : StepRecord());
+      step.start_us = begin;
+      step.duration_us = end - begin;
+      step.depth = depth_;
+      step_calls_.push_back(depth_ > 0 ? nullptr : &call);
     }
   }
 }
@@ -329,10 +367,47 @@ DenseTensor Session::Kept(DenseTensor result, const std::vector<CallArg>& args, 
   return result;
 }
 
+double Session::RecordingTime() const { return profiling_ ? Now() - run_start_ : 0; }
+
+void Session::RecordWork(const char* work, double start, double end) {
+  if (!profiling_) return;
+  StepRecord& step = steps_.emplace_back();
+  step.work = work;
+  step.start_us = start;
+  step.duration_us = end - start;
+  step.depth = depth_;
+  step_calls_.push_back(nullptr);
+}
+
+void Session::FinishSteps(const ShapePlan& plan) {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (step_calls_[i] == nullptr) continue;
+    StepRecord step = RecordOf(plan, *step_calls_[i]);
+    step.start_us = steps_[i].start_us;
+    step.duration_us = steps_[i].duration_us;
+    steps_[i] = std::move(step);
+  }
+  std::stable_sort(steps_.begin(), steps_.end(), [](const StepRecord& a, const StepRecord& b) {
+    return a.start_us != b.start_us ? a.start_us < b.start_us : a.depth < b.depth;
+  });
+}
+
+StepRecord RecordOf(const ShapePlan& plan, const PlannedCall& call) {
+  StepRecord step;
+  step.instruction = call.instruction;
+  step.kernel = call.kernel;
+  step.inputs = MetasOf(plan, call, ArgSlots(*call.instruction));
+  step.outputs = MetasOf(plan, call, call.instruction->outputs);
+  return step;
+}
+
 void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
   const Instruction& instruction = *call->instruction;
   if (instruction.schema->Has(kTraitControlFlow)) {
-    return IsLoop(*instruction.schema) ? RunLoop(call, plan) : RunIf(call, plan);
+    ++depth_;
+    IsLoop(*instruction.schema) ? RunLoop(call, plan) : RunIf(call, plan);
+    --depth_;
+    return;
   }
   std::vector<CallArg> args(instruction.args.size());
   for (size_t i = 0; i < args.size(); ++i) {

@@ -15,14 +15,19 @@ namespace wherry {
 
 struct CallArg;
 
+// Something that took time in a run: an instruction, or the session's own work around them.
 struct StepRecord {
-  const Instruction* instruction;
-  const Kernel* kernel;  // null: control flow or a copy
+  const Instruction* instruction = nullptr;
+  const char* work = "";           // without an instruction: "plan", "pack weights", "bind memory", ...
+  const Kernel* kernel = nullptr;  // null: control flow or a copy
   std::vector<TensorMeta> inputs;
   std::vector<TensorMeta> outputs;
-  double start_us;
-  double duration_us;
+  double start_us = 0;  // since the run, or Prepare, began
+  double duration_us = 0;
+  int depth = 0;  // statements of control flow that it runs in
 };
+// What a planned call is, without times.
+StepRecord RecordOf(const ShapePlan& plan, const PlannedCall& call);
 
 class Session {
  public:
@@ -37,8 +42,11 @@ class Session {
   Session(std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool, size_t memory_limit = 0);
   ~Session();
 
-  // Plans (and packs) for these input types without running, so that the first run is like any other.
+  // Plans (and packs) for these input types without running, so that the first run is like any other. Its steps are
+  // recorded.
   void Prepare(const std::vector<TensorMeta>& inputs);
+  // What Prepare or the last run went by; null when there is none.
+  const ShapePlan* plan() const;
   // Runs. `inputs` are host tensors, one per input, of the declared type and rank (else Error(kInvalidArgument) naming
   // the input); their data must stay until Run returns. `outputs` get one tensor each, host memory, plain layout. A
   // tensor that is passed in and solely owned by the caller's slot is written over when it fits; one that others hold
@@ -57,6 +65,7 @@ class Session {
   void set_profiling(bool on) { profiling_ = on; }
   // For tests: between calls, fills memory that holds no value (runtime/poison.h), also in the blocks of control flow.
   void set_poison(bool on) { poison_ = on; }
+  // Of the last run with profiling, by start. Together they are the run, but for some nanoseconds between them.
   const std::vector<StepRecord>& steps() const { return steps_; }
   const Executable& executable() const { return *executable_; }
 
@@ -72,6 +81,9 @@ class Session {
   void LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs);
   void CollectOutputs(ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
   void RunCalls(ShapePlan* plan);
+  double RecordingTime() const;
+  void RecordWork(const char* work, double start, double end);
+  void FinishSteps(const ShapePlan& plan);
   void RunAtRunTime(PlannedCall* call, ShapePlan* plan);
   DenseTensor Kept(DenseTensor result, const std::vector<CallArg>& args, DataLayout layout);
   void RunIf(PlannedCall* call, ShapePlan* plan);
@@ -100,6 +112,9 @@ class Session {
   bool profiling_ = false;
   bool poison_ = false;
   std::vector<StepRecord> steps_;
+  std::vector<const PlannedCall*> step_calls_;  // of steps at depth 0, whose types are filled in after the run
+  double run_start_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace wherry

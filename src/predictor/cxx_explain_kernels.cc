@@ -1,0 +1,65 @@
+#include "predictor/cxx_explain_kernels.h"
+
+#include <algorithm>
+
+#include "ir/drawing.h"
+#include "kernel/kernel_registry.h"
+#include "pass/kernel_choice.h"
+
+namespace wherry {
+
+namespace {
+
+void ExplainGraph(const mir::SSAGraph& graph, int* next_block, std::vector<OpExplanation>* ops) {
+  const int block = (*next_block)++;  // as SSAGraph::Snapshot numbers them
+  const PassContext context;
+  for (const mir::Node* stmt : graph.StmtTopologicalOrder()) {
+    for (const auto& child : stmt->AsStmt().blocks()) ExplainGraph(*child, next_block, ops);
+    if (stmt->AsStmt().schema().RunByRuntime()) continue;
+    OpExplanation op;
+    const OpDesc desc = stmt->AsStmt().desc();
+    op.block = block;
+    op.name = NameOf(desc);
+    op.type = desc.Type();
+    op.text = desc.DebugString();
+    for (const auto& [param, names] : desc.outputs()) op.results.insert(op.results.end(), names.begin(), names.end());
+    const KernelPick* pick = graph.Pick(stmt);
+    if (pick != nullptr) op.reason = pick->reason;
+    for (const mir::RankedKernel& ranked : mir::RankKernels(graph, stmt, context)) {
+      const Kernel& kernel = *ranked.kernel;
+      CandidateExplanation candidate;
+      candidate.kernel = kernel.id();
+      candidate.key = kernel.key.DebugString();
+      candidate.priority = kernel.priority;
+      candidate.picked = pick != nullptr && pick->provider == kernel.provider && pick->variant == kernel.variant &&
+                         pick->key == kernel.key;
+      candidate.refusal = ranked.refusal;
+      candidate.kernel_us = ranked.kernel_us;
+      candidate.conversion_us = ranked.conversion_us;
+      candidate.place_rank = ranked.place_rank;
+      op.candidates.push_back(std::move(candidate));
+    }
+    ops->push_back(std::move(op));
+  }
+}
+
+}  // namespace
+
+std::vector<OpExplanation> ExplainKernels(const mir::SSAGraph& graph) {
+  std::vector<OpExplanation> ops;
+  int next_block = 0;
+  ExplainGraph(graph, &next_block, &ops);
+  return ops;
+}
+
+bool HasPicks(const mir::SSAGraph& graph) {
+  const mir::NodeList nodes = graph.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [&graph](const mir::Node* node) {
+    if (!node->IsStmt()) return false;
+    const auto& blocks = node->AsStmt().blocks();
+    return graph.Pick(node) != nullptr ||
+           std::any_of(blocks.begin(), blocks.end(), [](const auto& child) { return HasPicks(*child); });
+  });
+}
+
+}  // namespace wherry

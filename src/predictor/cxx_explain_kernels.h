@@ -1,0 +1,18 @@
+// Why each operator got its kernel.
+#pragma once
+
+#include <vector>
+
+#include "ir/ssa_graph.h"
+#include "wherry/explain.h"
+
+namespace wherry {
+
+// Every operator that kernels run, with its candidates, in the program's order; block by block. Call it when kernels
+// have just been picked, before casts are put in: then costs and refusals are those that the pick saw. `picked` follows
+// the graph's picks; without any, nothing is.
+std::vector<OpExplanation> ExplainKernels(const mir::SSAGraph& graph);
+// Whether any statement of the graph or its child graphs has a pick.
+bool HasPicks(const mir::SSAGraph& graph);
+
+}  // namespace wherry
