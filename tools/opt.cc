@@ -76,7 +76,9 @@ void AddOptCommand(CLI::App* app) {
   command->add_option("--dump", options->dump,
                       "writes the program after every pass to DIR/NNN_pass.wir, files that can be given as MODEL");
   command->add_option("--stop-after", options->stop_after, "ends after this pass");
-  command->callback([options] {
+  command->callback([options, command] {
+    if (command->count("--output") != 0 && options->output.empty())
+      throw Error(ErrorCode::kInvalidArgument, "the name of the output is empty");
     if (options->output.empty() && options->report.empty() && options->dump.empty())
       throw CLI::RequiredError("--output, --report or --dump");
     if (options->measure && !EndsWith(options->report, ".html") && !EndsWith(options->report, ".json"))
