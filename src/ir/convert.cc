@@ -44,8 +44,7 @@ class GraphConverter {
                        ": block ", child, " is not a later block of the program");
         blocks.push_back(ToGraph(program, child, shared));
       }
-      Node* stmt =
-          graph->NewStmt(op.Type(), std::move(inputs), std::move(outputs), op.attrs(), nullptr, std::move(blocks));
+      Node* stmt = graph->NewStmt(op.Type(), inputs, outputs, op.attrs(), nullptr, std::move(blocks));
       graph->SetLabel(stmt, op.label());
       if (i < block.picks.size() && block.picks[i].picked()) graph->SetPick(stmt, block.picks[i]);
     }

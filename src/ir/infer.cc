@@ -45,9 +45,9 @@ void InferBlock(SSAGraph* block, const std::vector<MetaTensor>& inputs, int loop
 }
 
 const NodeList& ListOf(const Binding& binding, const char* param) {
-  static const NodeList kNone;
+  static const NodeList none;
   const auto it = binding.find(param);
-  return it == binding.end() ? kNone : it->second;
+  return it == binding.end() ? none : it->second;
 }
 
 void InferIf(SSAGraph* graph, Node::Stmt& stmt, int loops) {
@@ -154,6 +154,6 @@ void InferStmtAt(SSAGraph* graph, Node* node, int loops) {
 
 }  // namespace
 
-void InferStmt(SSAGraph* graph, Node* node) { InferStmtAt(graph, node, 0); }
+void InferStmt(SSAGraph* graph, Node* stmt) { InferStmtAt(graph, stmt, 0); }
 
 }  // namespace wherry::mir

@@ -42,7 +42,8 @@ class Parser {
       }
     }
     for (size_t b = 0; b < program_.blocks.size(); ++b) ResolveBlocks(b);
-    if (!weights_named_) program_.weights = std::move(given_);
+    // A text that leaves data out names every weight it has; any other has all that are given.
+    if (!data_left_out_) program_.weights.merge(given_);
     VerifyProgram(program_);
     return std::move(program_);
   }
@@ -177,7 +178,6 @@ class Parser {
   }
 
   void ParseWeight() {
-    weights_named_ = true;
     const std::string name = Value();
     Expect(':');
     const MetaTensor type = Word2Type();
@@ -189,6 +189,7 @@ class Parser {
     const TensorMeta meta = type.tensor_meta();
     Expect('=');
     if (AcceptLeftOut()) {
+      data_left_out_ = true;
       const auto given = given_.find(name);
       if (given == given_.end()) Fail(StrCat("the data of weight ", name, " was left out and is not given either"));
       if (!(given->second.meta() == meta))
@@ -408,7 +409,7 @@ class Parser {
   TextCursor cursor_;
   Program program_;
   WeightTable given_;
-  bool weights_named_ = false;
+  bool data_left_out_ = false;
   std::vector<std::string> block_names_;
   std::vector<PendingBlocks> pending_blocks_;
 };

@@ -45,7 +45,7 @@ RnnSpec::RnnSpec(const RnnAttributes& attributes)
                  "direction is ", Quote(attributes.direction), ", expected forward, reverse or bidirectional");
   WHERRY_ENFORCE(clip >= 0.0F, kInvalidArgument, "clip is ", clip, ", expected 0 (none) or more");
   const size_t count = attributes.activations.size();
-  const size_t expected = static_cast<size_t>(directions * activation_count());
+  const size_t expected = static_cast<size_t>(directions) * static_cast<size_t>(activation_count());
   WHERRY_ENFORCE(count == 0 || count == expected, kInvalidArgument, "activations has ", count, " entries, expected ",
                  expected);
   CheckParameters("alphas", attributes.alphas.size(), count);

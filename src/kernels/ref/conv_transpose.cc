@@ -39,7 +39,7 @@ void ConvTranspose(const CpuContext& /*context*/, const DenseTensor& x, const De
   std::array<Axis, kMaxWindowAxes> axes;  // depth, height, width; an image's depth is 1
   for (int i = 0; i < count; ++i) {
     const auto w = static_cast<size_t>(i);
-    Axis& axis = axes[static_cast<size_t>(kMaxWindowAxes - count + i)];
+    Axis& axis = axes[w + static_cast<size_t>(kMaxWindowAxes - count)];
     axis = {x.shape()[2 + i], filter.shape()[2 + i], window.stride[w], window.dilation[w], {}};
     const int64_t more = output_padding.empty() ? 0 : output_padding[w];
     axis.window = ResolveTransposedAxis(window, i, axis.input, axis.kernel, more, out->shape()[2 + i]);

@@ -58,12 +58,12 @@ void DeformableConv(const CpuContext& /*context*/, const DenseTensor& x, const D
           const int64_t deformable_group = n * deformable_groups + c * deformable_groups / channels;
           for (int64_t tap = 0; tap < taps; ++tap) {
             const int64_t moved = deformable_group * taps + tap;
-            const double y = static_cast<double>(p / columns.output * window.stride[0] - rows.pad_begin +
-                                                 tap / kernel_w * window.dilation[0]) +
-                             Load(offset.data<T>()[moved * 2 * pixels + p]);
-            const double at_x = static_cast<double>(p % columns.output * window.stride[1] - columns.pad_begin +
-                                                    tap % kernel_w * window.dilation[1]) +
-                                Load(offset.data<T>()[(moved * 2 + 1) * pixels + p]);
+            const int64_t row =
+                p / columns.output * window.stride[0] - rows.pad_begin + tap / kernel_w * window.dilation[0];
+            const int64_t column =
+                p % columns.output * window.stride[1] - columns.pad_begin + tap % kernel_w * window.dilation[1];
+            const double y = static_cast<double>(row) + Load(offset.data<T>()[moved * 2 * pixels + p]);
+            const double at_x = static_cast<double>(column) + Load(offset.data<T>()[(moved * 2 + 1) * pixels + p]);
             double value = Sample(plane, height, width, y, at_x);
             if (mask != nullptr) value *= Load(mask->data<T>()[moved * pixels + p]);
             sum += value * Load(filter.data<T>()[(m * group_in + i) * taps + tap]);

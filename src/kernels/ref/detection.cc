@@ -44,12 +44,12 @@ void YoloBox(const CpuContext& /*context*/, const DenseTensor& x, const DenseTen
         }
         if (confidence < static_cast<double>(conf_thresh)) continue;
         const auto column = static_cast<double>(place % width);
-        const auto row = static_cast<double>(place / width);
+        const int64_t row = place / width;
         const double w = static_cast<double>(width);
         const double h = static_cast<double>(height);
         const double ratio = downsample_ratio;
         const double center_x = (column + Sigmoid(entry(0)) * stretch + shift) * image_width / w;
-        const double center_y = (row + Sigmoid(entry(1)) * stretch + shift) * image_height / h;
+        const double center_y = (static_cast<double>(row) + Sigmoid(entry(1)) * stretch + shift) * image_height / h;
         const auto anchor = static_cast<size_t>(2 * kind);
         const double wide = std::exp(entry(2)) * static_cast<double>(anchors[anchor]) * image_width / (ratio * w);
         const double tall = std::exp(entry(3)) * static_cast<double>(anchors[anchor + 1]) * image_height / (ratio * h);

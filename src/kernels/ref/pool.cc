@@ -63,7 +63,7 @@ struct Pooling {
     Axes axes;
     for (int i = 0; i < count; ++i) {
       const auto w = static_cast<size_t>(i);
-      Axis& axis = axes[static_cast<size_t>(kMaxWindowAxes - count + i)];
+      Axis& axis = axes[w + static_cast<size_t>(kMaxWindowAxes - count)];
       axis.input = x.shape()[2 + i];
       axis.output = out[2 + i];
       axis.adaptive = adaptive;

@@ -36,7 +36,7 @@ MetaTensor ConvInferMeta(int axes, const MetaTensor& x, const MetaTensor& filter
                  groups, " groups");
   MetaTensor out(x.dtype, {x.dims[0], filter.dims[0]});
   for (int i = 0; i < axes; ++i) {
-    const auto d = static_cast<size_t>(2 + i);
+    const size_t d = static_cast<size_t>(i) + 2;
     out.dims.push_back(WindowOutput(window, i, x.dims[d], filter.dims[d], false));
   }
   out.layout = x.layout;

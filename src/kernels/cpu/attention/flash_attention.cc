@@ -167,7 +167,7 @@ constexpr auto kScaleRow = WHERRY_ISA_TABLE(ScaleRow);
 // Queries [r0, r1) meet keys [k0, k0 + n).
 void Meet(const FlashHead& head, int64_t begin, int64_t r0, int64_t r1, int64_t k0, int64_t n, bool direct,
           const Panels& values, const Scratch& scratch, Isa isa) {
-  static const TileEpilogue kPlain;
+  static const TileEpilogue plain;
   const int64_t rows = r1 - r0;
   if (direct) {
     for (int64_t r = r0; r < r1; ++r) kDirectScores.Of(isa)(head, r, k0, n, scratch.scores + (r - r0) * kKeyBlock);
@@ -180,7 +180,7 @@ void Meet(const FlashHead& head, int64_t begin, int64_t r0, int64_t r1, int64_t 
     call.m = rows;
     call.n = n;
     call.k = head.size;
-    call.epilogue = &kPlain;
+    call.epilogue = &plain;
     RunGemmOnCaller(call, isa);
   }
   for (int64_t r = r0; r < r1; ++r) {

@@ -61,7 +61,7 @@ int64_t TransposedPackScratch(const TransposedWeightShape& shape);
 // What depends on the shape. Immutable, may be shared by threads.
 struct TransposedPlan {
   // dense_operands: the pixels of what the epilogue adds have no gaps. threads: how many the pool will have.
-  TransposedPlan(const TransposedShape& shape, bool dense_operands, int threads);
+  TransposedPlan(const TransposedShape& transposed, bool dense_operands, int threads);
 
   TransposedShape shape;
   bool direct;          // written to the output at once

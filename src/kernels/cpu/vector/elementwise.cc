@@ -84,7 +84,7 @@ CompiledElementwise::CompiledElementwise(const ElementwiseProgram& program) {
       *free = true;
       buffers_ = std::max(buffers_, buffer + 1);
       step.to = static_cast<int8_t>(ElementwiseProgram::kMaxInputs + buffer);
-      place[static_cast<size_t>(inputs_ + i)] = step.to;
+      place[static_cast<size_t>(inputs_) + static_cast<size_t>(i)] = step.to;
     }
     steps_[static_cast<size_t>(i)] = step;
   }
