@@ -189,7 +189,8 @@ Target NativeTarget() noexcept {
 }
 
 std::string Place::DebugString() const {
-  return StrCat(ToString(target_), "/", ToString(precision_), "/", ToString(layout_));
+  // No stream: optimising asks for it at every statement.
+  return std::string(ToString(target_)).append("/").append(ToString(precision_)).append("/").append(ToString(layout_));
 }
 
 Place ParsePlace(std::string_view text) {

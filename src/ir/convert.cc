@@ -17,8 +17,10 @@ class GraphConverter {
       const auto it = block.values.find(name);
       return it == block.values.end() ? MetaTensor::UnknownRank(DataType::kUndefined) : it->second;
     };
-    for (const std::string& name : block.inputs)
+    for (const std::string& name : block.inputs) {
       graph->inputs_.push_back(AddArg(graph.get(), name, type_of(name), false));
+      graph->inputs_.back()->is_input_ = true;
+    }
     const auto find = [&](const std::string& name) {
       if (Node* arg = graph->FindArg(name)) return arg;
       const auto weight = shared->weights.find(name);

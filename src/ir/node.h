@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ class Node {
     Binding outputs_;
     std::vector<std::unique_ptr<SSAGraph>> blocks_;
     std::string label_;
+    mutable std::optional<uint64_t> attrs_hash_;  // of the fingerprint, until an attribute changes
   };
 
   Node(const Node&) = delete;
@@ -87,7 +89,9 @@ class Node {
 
   Role role_;
   int id_;
-  int64_t order_ = 0;  // statements: where it stood in the program; ties go by id
+  int64_t order_ = 0;      // statements: where it stood in the program; ties go by id
+  bool is_input_ = false;  // arguments: of the graph
+  bool is_output_ = false;
   NodeList inlinks_;
   NodeList outlinks_;
   Arg arg_;

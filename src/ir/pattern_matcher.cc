@@ -138,6 +138,7 @@ class PatternMatcher {
 
   std::vector<key2nodes_t> Run() {
     std::vector<key2nodes_t> matches;
+    if (rarest_ == 0) return matches;
     std::set<const Node*> claimed;  // ops and Intermediates of accepted matches
     for (Node* stmt : graph_.StmtTopologicalOrder()) {
       if (!anchor_->Matches(stmt) || claimed.count(stmt) != 0) continue;
@@ -157,18 +158,13 @@ class PatternMatcher {
 
  private:
   void PlanOrder() {
-    std::map<std::string, size_t> counts;
-    for (const Node* node : graph_.nodes()) {
-      if (node->IsStmt()) ++counts[node->AsStmt().schema().name];
-    }
-    size_t rarest = 0;
     for (const auto& node : pattern_.nodes()) {
       if (!node->is_op()) continue;
       size_t count = node->types_.empty() ? graph_.stmt_count() : 0;
-      for (const std::string& type : node->types_) count += counts[type];
-      if (anchor_ == nullptr || count < rarest) {
+      for (const std::string& type : node->types_) count += graph_.stmt_count(type);
+      if (anchor_ == nullptr || count < rarest_) {
         anchor_ = node.get();
-        rarest = count;
+        rarest_ = count;
       }
     }
     WHERRY_CHECK(anchor_ != nullptr, "a pattern needs an op");
@@ -242,6 +238,7 @@ class PatternMatcher {
   const SSAGraph& graph_;
   const PMPattern& pattern_;
   const PMNode* anchor_ = nullptr;
+  size_t rarest_ = 0;                   // statements that the anchor may be
   std::vector<PMPattern::Edge> edges_;  // each touches what is assigned before it
   std::map<const PMNode*, Node*> assigned_;
   const std::set<const Node*>* claimed_ = nullptr;

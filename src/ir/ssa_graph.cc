@@ -19,68 +19,74 @@ void InsertById(NodeList* list, Node* node) {
   if (it == list->end() || *it != node) list->insert(it, node);
 }
 
-void Remove(NodeList* list, const Node* node) {
-  list->erase(std::remove(list->begin(), list->end(), node), list->end());
+void RemoveById(NodeList* list, const Node* node) {
+  const auto it = std::lower_bound(list->begin(), list->end(), node, ById);
+  if (it != list->end() && *it == node) list->erase(it);
 }
 
-bool Contains(const NodeList& list, const Node* node) {
-  return std::find(list.begin(), list.end(), node) != list.end();
+bool ContainsById(const NodeList& list, const Node* node) {
+  return std::binary_search(list.begin(), list.end(), node, ById);
 }
 
 bool Uses(const Binding& binding, const Node* node) {
-  return std::any_of(binding.begin(), binding.end(),
-                     [node](const auto& entry) { return Contains(entry.second, node); });
+  return std::any_of(binding.begin(), binding.end(), [node](const auto& entry) {
+    return std::count(entry.second.begin(), entry.second.end(), node) != 0;
+  });
 }
 
 }  // namespace
 
-bool SSAGraph::IsInput(const Node* arg) const { return Contains(inputs_, arg); }
-bool SSAGraph::IsOutput(const Node* arg) const { return Contains(outputs_, arg); }
+bool SSAGraph::IsInput(const Node* arg) const { return arg->is_input_; }
+bool SSAGraph::IsOutput(const Node* arg) const { return arg->is_output_; }
 
 NodeList SSAGraph::StmtTopologicalOrder() const {
+  if (!order_.empty()) return order_;
   const auto later = [](const Node* a, const Node* b) {
     return a->order_ != b->order_ ? a->order_ > b->order_ : a->id_ > b->id_;
   };
   std::priority_queue<Node*, NodeList, decltype(later)> ready(later);
-  std::unordered_map<const Node*, size_t> waiting;
-  size_t statements = 0;
-  for (const auto& [id, node] : nodes_) {
-    if (!node->IsStmt()) continue;
-    ++statements;
+  std::vector<size_t> waiting(nodes_.size(), 0);  // by id: arguments not made yet
+  for (const auto& node : nodes_) {
+    if (node == nullptr || !node->IsStmt()) continue;
     size_t open = 0;
     for (const Node* arg : node->inlinks_) open += arg->producer() != nullptr ? 1 : 0;
     if (open == 0) {
       ready.push(node.get());
     } else {
-      waiting[node.get()] = open;
+      waiting[static_cast<size_t>(node->id_)] = open;
     }
   }
   NodeList order;
-  order.reserve(statements);
+  order.reserve(stmt_count_);
   while (!ready.empty()) {
     Node* stmt = ready.top();
     ready.pop();
     order.push_back(stmt);
     for (const Node* result : stmt->outlinks_) {
       for (Node* user : result->outlinks_) {
-        if (--waiting[user] == 0) ready.push(user);
+        if (--waiting[static_cast<size_t>(user->id_)] == 0) ready.push(user);
       }
     }
   }
-  WHERRY_CHECK(order.size() == statements, "the graph has a cycle through ", statements - order.size(), " statements");
+  WHERRY_CHECK(order.size() == stmt_count_, "the graph has a cycle through ", stmt_count_ - order.size(),
+               " statements");
+  order_ = order;
   return order;
 }
 
 NodeList SSAGraph::nodes() const {
   NodeList result;
   result.reserve(nodes_.size());
-  for (const auto& [id, node] : nodes_) result.push_back(node.get());
+  for (const auto& node : nodes_) {
+    if (node != nullptr) result.push_back(node.get());
+  }
   return result;
 }
 
-size_t SSAGraph::stmt_count() const {
-  return static_cast<size_t>(
-      std::count_if(nodes_.begin(), nodes_.end(), [](const auto& entry) { return entry.second->IsStmt(); }));
+size_t SSAGraph::stmt_count(const std::string& type) const {
+  const OpSchema* schema = SchemaRegistry::Global().Find(type);
+  const auto it = counts_.find(schema);
+  return it == counts_.end() ? 0 : it->second;
 }
 
 Node* SSAGraph::FindArg(const std::string& name) const {
@@ -114,18 +120,16 @@ std::string SSAGraph::UniqueName(const std::string& stem) const {
   };
   const std::string base = stem.empty() ? "v" : stem;
   if (!taken(base)) return base;
-  for (int i = 1;; ++i) {
-    std::string name = StrCat(base, ".", i);
+  // Suffixes are not tried twice, or a thousand values of one stem would take a million look-ups.
+  for (int& i = suffixes_[base];;) {
+    std::string name = base + "." + std::to_string(++i);
     if (!taken(name)) return name;
   }
 }
 
 Node* SSAGraph::AddNode(Node::Role role) {
-  const int id = next_id_++;
-  auto node = std::unique_ptr<Node>(new Node(role, id));
-  Node* raw = node.get();
-  nodes_.emplace(id, std::move(node));
-  return raw;
+  nodes_.push_back(std::unique_ptr<Node>(new Node(role, static_cast<int>(nodes_.size()))));
+  return nodes_.back().get();
 }
 
 Node* SSAGraph::NewArg(const std::string& name, MetaTensor type) {
@@ -147,6 +151,7 @@ Node* SSAGraph::NewWeight(const std::string& name, DenseTensor tensor) {
 
 Node* SSAGraph::NewInput(const std::string& name, MetaTensor type) {
   Node* node = NewArg(name, std::move(type));
+  node->is_input_ = true;
   inputs_.push_back(node);
   return node;
 }
@@ -156,11 +161,14 @@ void SSAGraph::SetOutputs(NodeList outputs, std::vector<std::string> names) {
     for (const Node* node : outputs) names.push_back(node->AsArg().name);
   }
   WHERRY_CHECK(names.size() == outputs.size(), "outputs and their names differ in number");
+  for (Node* node : outputs_) node->is_output_ = false;
   outputs_ = std::move(outputs);
+  for (Node* node : outputs_) node->is_output_ = true;
   output_names_ = std::move(names);
 }
 
 void SSAGraph::Link(Node* stmt) {
+  order_.clear();
   for (const auto& [param, args] : stmt->stmt_.inputs_) {
     for (Node* arg : args) {
       InsertById(&stmt->inlinks_, arg);
@@ -176,8 +184,9 @@ void SSAGraph::Link(Node* stmt) {
 }
 
 void SSAGraph::Unlink(Node* stmt) {
-  for (Node* arg : stmt->inlinks_) Remove(&arg->outlinks_, stmt);
-  for (Node* arg : stmt->outlinks_) Remove(&arg->inlinks_, stmt);
+  order_.clear();
+  for (Node* arg : stmt->inlinks_) RemoveById(&arg->outlinks_, stmt);
+  for (Node* arg : stmt->outlinks_) RemoveById(&arg->inlinks_, stmt);
   stmt->inlinks_.clear();
   stmt->outlinks_.clear();
 }
@@ -205,6 +214,8 @@ Node* SSAGraph::NewStmt(const std::string& type, const Binding& inputs, const Bi
   Node* stmt = AddNode(Node::Role::kStmt);
   stmt->order_ = near != nullptr ? near->order_ : next_order_++;
   stmt->stmt_.schema_ = &schema;
+  ++stmt_count_;
+  ++counts_[&schema];
   stmt->stmt_.attrs_ = desc.attrs();
   for (const auto& [param, nodes] : inputs) {
     if (!nodes.empty()) stmt->stmt_.inputs_[param] = nodes;
@@ -233,8 +244,8 @@ Node* SSAGraph::NewStmt(const OpDesc& desc, const Node* near) {
       Node* arg = FindArg(name);
       if (arg == nullptr) arg = NewArg(name);
       if (Node* previous = arg->producer()) {  // the old producer loses this result
-        for (auto& [old_param, nodes] : previous->stmt_.outputs_) Remove(&nodes, arg);
-        Remove(&previous->outlinks_, arg);
+        for (auto& [old_param, nodes] : previous->stmt_.outputs_) std::erase(nodes, arg);
+        RemoveById(&previous->outlinks_, arg);
         arg->inlinks_.clear();
       }
       outputs[param].push_back(arg);
@@ -252,6 +263,7 @@ void SSAGraph::SetAttr(Node* stmt, const std::string& name, const Attribute& val
                name);
   stmt->stmt_.attrs_[name] =
       ConvertAttribute(value, schema.args[static_cast<size_t>(index)].type, StrCat(schema.name, ": attribute ", name));
+  stmt->stmt_.attrs_hash_.reset();
 }
 
 void SSAGraph::SetInput(Node* stmt, const std::string& param, NodeList args) {
@@ -262,6 +274,7 @@ void SSAGraph::SetInput(Node* stmt, const std::string& param, NodeList args) {
     stmt->stmt_.inputs_.erase(param);
   } else {
     stmt->stmt_.attrs_.erase(param);  // an IntArray or Scalar that comes from a tensor now
+    stmt->stmt_.attrs_hash_.reset();
     stmt->stmt_.inputs_[param] = std::move(args);
   }
   Link(stmt);
@@ -279,13 +292,18 @@ void SSAGraph::SetOutput(Node* stmt, const std::string& param, NodeList args) {
 }
 
 void SSAGraph::Reorder(const NodeList& order) {
+  order_.clear();
   for (Node* stmt : order) stmt->order_ = next_order_++;
 }
 
 void SSAGraph::ReplaceUses(Node* from, Node* to) {
-  const NodeList users = from->AsArg().name == to->AsArg().name ? NodeList() : from->outlinks_;
+  if (from == to) return;
+  const NodeList users = from->outlinks_;
   for (Node* stmt : users) ReplaceInput(stmt, from, to);
+  if (!from->is_output_) return;
   std::replace(outputs_.begin(), outputs_.end(), from, to);
+  from->is_output_ = false;
+  to->is_output_ = true;
 }
 
 void SSAGraph::ReplaceInput(Node* stmt, Node* from, Node* to) {
@@ -305,7 +323,9 @@ void SSAGraph::EraseStmt(Node* stmt) {
   for (Node* arg : arguments) {  // weights that nothing uses any more, and results whose producer went before
     if (arg->inlinks_.empty() && arg->outlinks_.empty() && !IsOutput(arg) && !IsInput(arg)) EraseArg(arg);
   }
-  nodes_.erase(stmt->id_);
+  --stmt_count_;
+  --counts_[stmt->stmt_.schema_];
+  nodes_[static_cast<size_t>(stmt->id_)].reset();
 }
 
 void SSAGraph::EraseArg(Node* arg) {
@@ -314,7 +334,7 @@ void SSAGraph::EraseArg(Node* arg) {
   args_by_name_.erase(arg->arg_.name);
   aliases_.erase(arg);
   for (auto it = aliases_.begin(); it != aliases_.end();) it = it->second == arg ? aliases_.erase(it) : std::next(it);
-  nodes_.erase(arg->id_);
+  nodes_[static_cast<size_t>(arg->id_)].reset();
 }
 
 const KernelPick* SSAGraph::Pick(const Node* stmt) const {
@@ -328,7 +348,8 @@ Node* SSAGraph::Alias(const Node* arg) const {
 }
 
 void SSAGraph::Verify() const {
-  for (const auto& [id, node] : nodes_) {
+  for (const auto& node : nodes_) {
+    if (node == nullptr) continue;
     if (node->IsArg()) {
       const Node::Arg& arg = node->arg_;
       WHERRY_CHECK(node->inlinks_.size() <= 1, "invariant 2: argument ", arg.name, " has ", node->inlinks_.size(),
@@ -354,7 +375,7 @@ void SSAGraph::Verify() const {
       continue;
     }
     const Node::Stmt& stmt = node->stmt_;
-    WHERRY_CHECK(stmt.schema_ != nullptr, "invariant 1: statement ", id, " has no schema");
+    WHERRY_CHECK(stmt.schema_ != nullptr, "invariant 1: statement ", node->id_, " has no schema");
     try {
       OpDesc desc = stmt.desc();
       desc.SetBlocks(std::vector<int>(stmt.blocks_.size(), -1));
@@ -364,13 +385,13 @@ void SSAGraph::Verify() const {
     }
     for (const auto& [param, args] : stmt.inputs_) {
       for (const Node* arg : args) {
-        WHERRY_CHECK(Contains(node->inlinks_, arg) && Contains(arg->outlinks_, node.get()),
+        WHERRY_CHECK(ContainsById(node->inlinks_, arg) && ContainsById(arg->outlinks_, node.get()),
                      "invariant 4: ", stmt.schema_->name, " and its argument ", arg->arg_.name, " are not linked");
       }
     }
     for (const auto& [param, args] : stmt.outputs_) {
       for (const Node* arg : args) {
-        WHERRY_CHECK(Contains(node->outlinks_, arg) && arg->producer() == node.get(),
+        WHERRY_CHECK(ContainsById(node->outlinks_, arg) && arg->producer() == node.get(),
                      "invariant 4: ", stmt.schema_->name, " and its result ", arg->arg_.name, " are not linked");
       }
     }
@@ -390,7 +411,7 @@ void SSAGraph::Verify() const {
   }
   StmtTopologicalOrder();  // invariant 5
   std::set<const Node*> living;
-  for (const auto& [id, node] : nodes_) living.insert(node.get());
+  for (const auto& node : nodes_) living.insert(node.get());
   for (const auto& [stmt, pick] : picks_)
     WHERRY_CHECK(living.count(stmt) != 0, "invariant 10: a pick of an erased statement");
   for (const auto& [arg, source] : aliases_) {

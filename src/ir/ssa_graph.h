@@ -66,7 +66,9 @@ class SSAGraph {
   // Statements in a dependency order that keeps the program's order where it can; deterministic.
   NodeList StmtTopologicalOrder() const;
   NodeList nodes() const;  // all, by id
-  size_t stmt_count() const;
+  size_t stmt_count() const { return stmt_count_; }
+  // Statements of one type (or an alias of it), without looking at any.
+  size_t stmt_count(const std::string& type) const;
   Node* FindArg(const std::string& name) const;  // null if there is none
   const DenseTensor& WeightTensor(const Node* arg) const;
   // The weight's tensor if the node is a weight, else null.
@@ -140,7 +142,10 @@ class SSAGraph {
   void Unlink(Node* stmt);
 
   std::shared_ptr<GraphShared> shared_;
-  std::map<int, std::unique_ptr<Node>> nodes_;
+  std::vector<std::unique_ptr<Node>> nodes_;  // by id; null where erased
+  size_t stmt_count_ = 0;
+  std::unordered_map<const OpSchema*, size_t> counts_;
+  mutable NodeList order_;  // StmtTopologicalOrder, kept until links change; empty: not known
   std::unordered_map<std::string, Node*> args_by_name_;
   NodeList inputs_;
   NodeList outputs_;
@@ -148,8 +153,8 @@ class SSAGraph {
   std::unordered_map<const Node*, KernelPick> picks_;
   std::unordered_map<const Node*, Node*> aliases_;
   bool is_child_ = false;
-  int next_id_ = 0;
   int64_t next_order_ = 0;
+  mutable std::unordered_map<std::string, int> suffixes_;  // UniqueName: the last one given to each stem
 };
 
 // Runs InferMeta for one statement from its arguments' types and sets its results' types. Control flow infers its child

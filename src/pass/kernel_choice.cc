@@ -224,7 +224,8 @@ std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, c
     ranked.refusal = PlaceRefusal(graph.valid_places(), ranked);
     if (ranked.refusal.empty() && kernel->key.dtype() != DataType::kAny && type != DataType::kUndefined &&
         kernel->key.dtype() != type) {
-      ranked.refusal = StrCat("it is for ", ToString(kernel->key.dtype()), ", the op is of ", ToString(type));
+      // No stream here: most kernels of most ops end here.
+      ranked.refusal = std::string("it is for ") + ToString(kernel->key.dtype()) + ", the op is of " + ToString(type);
     }
     if (ranked.refusal.empty()) ranked.refusal = problem.LayoutRefusal(*kernel);
     if (ranked.refusal.empty()) {

@@ -2,7 +2,7 @@
 // offsets themselves are worked out by the runtime for each shape, with the same planner.
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <unordered_map>
 
 #include "base/check.h"
 #include "ir/arena_planner.h"
@@ -19,6 +19,7 @@ class MemoryOptimizePass : public StmtPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     const NodeList before = graph->StmtTopologicalOrder();
+    FindRoots(*graph, before);
     const std::vector<Lifetime> lifetimes = Lifetimes(*graph, before);
     const size_t peak = PeakBytes(lifetimes);
     size_t separate = 0;
@@ -44,14 +45,23 @@ class MemoryOptimizePass : public StmtPass {
   static bool InArena(const SSAGraph& graph, const Node* value) {
     return value->producer() != nullptr && !graph.IsOutput(value) && graph.Alias(value) == nullptr;
   }
-  static const Node* Root(const SSAGraph& graph, const Node* value) {
-    while (const Node* source = graph.Alias(value)) value = source;
-    return value;
+  // Whose memory each aliased value has in the end: a chain of aliases is followed once, not from each of its links.
+  void FindRoots(const SSAGraph& graph, const NodeList& order) {
+    roots_.clear();
+    for (const Node* stmt : order) {
+      for (const Node* result : stmt->outlinks()) {
+        if (const Node* source = graph.Alias(result)) roots_[result] = Root(source);
+      }
+    }
+  }
+  const Node* Root(const Node* value) const {
+    const auto it = roots_.find(value);
+    return it == roots_.end() ? value : it->second;
   }
   static size_t Bytes(const Node* value) { return static_cast<size_t>(EstimateBytes(value->AsArg().type)); }
 
-  static std::vector<Lifetime> Lifetimes(const SSAGraph& graph, const NodeList& order) {
-    std::map<const Node*, size_t> index;
+  std::vector<Lifetime> Lifetimes(const SSAGraph& graph, const NodeList& order) const {
+    std::unordered_map<const Node*, size_t> index;
     std::vector<Lifetime> lifetimes;
     for (int step = 0; step < static_cast<int>(order.size()); ++step) {
       const Node* stmt = order[static_cast<size_t>(step)];
@@ -62,7 +72,7 @@ class MemoryOptimizePass : public StmtPass {
       }
       for (const NodeList* links : {&stmt->inlinks(), &stmt->outlinks()}) {
         for (const Node* value : *links) {
-          const auto it = index.find(Root(graph, value));
+          const auto it = index.find(Root(value));
           if (it != index.end()) lifetimes[it->second].last = step;
         }
       }
@@ -71,15 +81,15 @@ class MemoryOptimizePass : public StmtPass {
   }
 
   // At each step the ready statement after which the least is alive; the program's order where that decides nothing.
-  static NodeList GreedyOrder(const SSAGraph& graph, const NodeList& before) {
-    std::map<const Node*, size_t> open_inputs;
-    std::map<const Node*, size_t> open_uses;
+  NodeList GreedyOrder(const SSAGraph& graph, const NodeList& before) const {
+    std::unordered_map<const Node*, size_t> open_inputs;
+    std::unordered_map<const Node*, size_t> open_uses;
     NodeList ready;
     for (Node* stmt : before) {
       size_t open = 0;
       for (const Node* arg : stmt->inlinks()) {
         open += arg->producer() != nullptr ? 1 : 0;
-        ++open_uses[Root(graph, arg)];
+        ++open_uses[Root(arg)];
       }
       open_inputs[stmt] = open;
       if (open == 0) ready.push_back(stmt);
@@ -93,7 +103,7 @@ class MemoryOptimizePass : public StmtPass {
         for (const Node* result : ready[i]->outlinks())
           growth += InArena(graph, result) ? static_cast<double>(Bytes(result)) : 0;
         for (const Node* arg : ready[i]->inlinks()) {
-          const Node* root = Root(graph, arg);
+          const Node* root = Root(arg);
           if (InArena(graph, root) && open_uses[root] == 1) growth -= static_cast<double>(Bytes(root));
         }
         if (growth < best_growth) {
@@ -104,7 +114,7 @@ class MemoryOptimizePass : public StmtPass {
       Node* stmt = ready[best];
       ready.erase(ready.begin() + static_cast<int64_t>(best));
       order.push_back(stmt);
-      for (const Node* arg : stmt->inlinks()) --open_uses[Root(graph, arg)];
+      for (const Node* arg : stmt->inlinks()) --open_uses[Root(arg)];
       for (const Node* result : stmt->outlinks()) {
         for (Node* user : result->outlinks()) {
           if (--open_inputs[user] == 0) ready.push_back(user);
@@ -113,6 +123,8 @@ class MemoryOptimizePass : public StmtPass {
     }
     return order;
   }
+
+  std::unordered_map<const Node*, const Node*> roots_;
 };
 
 }  // namespace
