@@ -1,6 +1,8 @@
 #include "ir/arena_planner.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
 #include <numeric>
 
 #include "base/checked_math.h"
@@ -15,6 +17,39 @@ size_t After(size_t offset, size_t bytes) {
   return CheckedAdd(offset, padded / kArenaAlignment * kArenaAlignment, "memory for activations");
 }
 
+// Lifetimes that were placed, by what they overlap: those that begin later than a step by their beginning, those alive
+// at it by a segment tree over the steps.
+class PlacedLifetimes {
+ public:
+  explicit PlacedLifetimes(int steps) : leaves_(std::bit_ceil(static_cast<size_t>(steps))), alive_(2 * leaves_) {}
+
+  void Add(const Lifetime& life, size_t value) {
+    by_first_.emplace(life.first, value);
+    size_t low = static_cast<size_t>(life.first) + leaves_;
+    size_t high = static_cast<size_t>(life.last) + leaves_ + 1;
+    for (; low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) alive_[low++].push_back(value);
+      if (high % 2 == 1) alive_[--high].push_back(value);
+    }
+  }
+
+  // Those alive at some step of `life`, each once.
+  void Overlapping(const Lifetime& life, std::vector<size_t>* values) const {
+    values->clear();
+    for (size_t node = static_cast<size_t>(life.first) + leaves_; node > 0; node /= 2) {
+      values->insert(values->end(), alive_[node].begin(), alive_[node].end());
+    }
+    for (auto it = by_first_.upper_bound(life.first); it != by_first_.end() && it->first <= life.last; ++it) {
+      values->push_back(it->second);
+    }
+  }
+
+ private:
+  size_t leaves_;
+  std::vector<std::vector<size_t>> alive_;
+  std::multimap<int, size_t> by_first_;
+};
+
 }  // namespace
 
 ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes) {
@@ -24,22 +59,23 @@ ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
-  std::vector<size_t> placed;  // by offset
+  int steps = 1;
+  for (const Lifetime& life : lifetimes) steps = std::max(steps, life.last + 1);
+  PlacedLifetimes placed(steps);
+  std::vector<size_t> others;
   for (size_t value : order) {
     const Lifetime& life = lifetimes[value];
     if (life.bytes == 0) continue;
+    placed.Overlapping(life, &others);
+    std::sort(others.begin(), others.end(), [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; });
     size_t offset = 0;
-    for (size_t other : placed) {
-      const Lifetime& there = lifetimes[other];
-      if (there.last < life.first || there.first > life.last) continue;
+    for (size_t other : others) {
       if (plan.offsets[other] >= After(offset, life.bytes)) break;  // fits into the gap before it
-      offset = std::max(offset, After(plan.offsets[other], there.bytes));
+      offset = std::max(offset, After(plan.offsets[other], lifetimes[other].bytes));
     }
     plan.offsets[value] = offset;
     plan.size = std::max(plan.size, After(offset, life.bytes));
-    const auto at = std::upper_bound(placed.begin(), placed.end(), value,
-                                     [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; });
-    placed.insert(at, value);
+    placed.Add(life, value);
   }
   return plan;
 }

@@ -106,9 +106,20 @@ const DenseTensor& SSAGraph::WeightTensor(const Node* arg) const {
   return *tensor;
 }
 
+NodeList SSAGraph::StmtsWithBlocks() const {
+  NodeList result;
+  const bool any = std::any_of(counts_.begin(), counts_.end(), [](const auto& entry) {
+    return entry.second != 0 && entry.first->Has(kTraitControlFlow);
+  });
+  if (!any) return result;
+  for (const auto& node : nodes_) {
+    if (node != nullptr && node->IsStmt() && !node->stmt_.blocks_.empty()) result.push_back(node.get());
+  }
+  return result;
+}
+
 void SSAGraph::ForEachGraph(const std::function<void(SSAGraph&)>& fn) {
-  for (Node* node : nodes()) {
-    if (!node->IsStmt()) continue;
+  for (Node* node : StmtsWithBlocks()) {
     for (const auto& block : node->stmt_.blocks_) block->ForEachGraph(fn);
   }
   fn(*this);
@@ -161,6 +172,8 @@ void SSAGraph::SetOutputs(NodeList outputs, std::vector<std::string> names) {
     for (const Node* node : outputs) names.push_back(node->AsArg().name);
   }
   WHERRY_CHECK(names.size() == outputs.size(), "outputs and their names differ in number");
+  if (outputs == outputs_ && names == output_names_) return;
+  ++shared_->edits;
   for (Node* node : outputs_) node->is_output_ = false;
   outputs_ = std::move(outputs);
   for (Node* node : outputs_) node->is_output_ = true;
@@ -168,6 +181,7 @@ void SSAGraph::SetOutputs(NodeList outputs, std::vector<std::string> names) {
 }
 
 void SSAGraph::Link(Node* stmt) {
+  ++shared_->edits;
   order_.clear();
   for (const auto& [param, args] : stmt->stmt_.inputs_) {
     for (Node* arg : args) {
@@ -256,19 +270,29 @@ Node* SSAGraph::NewStmt(const OpDesc& desc, const Node* near) {
   return stmt;
 }
 
+void SSAGraph::SetLabel(Node* stmt, std::string label) {
+  ++shared_->edits;
+  stmt->stmt_.label_ = std::move(label);
+}
+
 void SSAGraph::SetAttr(Node* stmt, const std::string& name, const Attribute& value) {
   const OpSchema& schema = stmt->AsStmt().schema();
   const int index = schema.FindArg(name);
   WHERRY_CHECK(index >= 0 && !schema.args[static_cast<size_t>(index)].is_tensor(), schema.name, " has no attribute ",
                name);
-  stmt->stmt_.attrs_[name] =
+  Attribute converted =
       ConvertAttribute(value, schema.args[static_cast<size_t>(index)].type, StrCat(schema.name, ": attribute ", name));
+  const auto now = stmt->stmt_.attrs_.find(name);
+  if (now != stmt->stmt_.attrs_.end() && SameAttribute(now->second, converted)) return;
+  ++shared_->edits;
+  stmt->stmt_.attrs_[name] = std::move(converted);
   stmt->stmt_.attrs_hash_.reset();
 }
 
 void SSAGraph::SetInput(Node* stmt, const std::string& param, NodeList args) {
   const int index = stmt->AsStmt().schema().FindArg(param);
   WHERRY_CHECK(index >= 0, stmt->AsStmt().schema().name, " has no argument ", param);
+  if (args == stmt->stmt_.input_list(param)) return;
   Unlink(stmt);
   if (args.empty()) {
     stmt->stmt_.inputs_.erase(param);
@@ -292,6 +316,7 @@ void SSAGraph::SetOutput(Node* stmt, const std::string& param, NodeList args) {
 }
 
 void SSAGraph::Reorder(const NodeList& order) {
+  ++shared_->edits;
   order_.clear();
   for (Node* stmt : order) stmt->order_ = next_order_++;
 }
@@ -301,6 +326,7 @@ void SSAGraph::ReplaceUses(Node* from, Node* to) {
   const NodeList users = from->outlinks_;
   for (Node* stmt : users) ReplaceInput(stmt, from, to);
   if (!from->is_output_) return;
+  ++shared_->edits;
   std::replace(outputs_.begin(), outputs_.end(), from, to);
   from->is_output_ = false;
   to->is_output_ = true;
@@ -316,6 +342,7 @@ void SSAGraph::EraseStmt(Node* stmt) {
   const NodeList results = stmt->outlinks_;
   const NodeList arguments = stmt->inlinks_;
   Unlink(stmt);
+  ++shared_->edits;
   picks_.erase(stmt);
   for (Node* arg : results) {
     if (arg->outlinks_.empty() && !IsOutput(arg)) EraseArg(arg);
@@ -335,6 +362,21 @@ void SSAGraph::EraseArg(Node* arg) {
   aliases_.erase(arg);
   for (auto it = aliases_.begin(); it != aliases_.end();) it = it->second == arg ? aliases_.erase(it) : std::next(it);
   nodes_[static_cast<size_t>(arg->id_)].reset();
+}
+
+void SSAGraph::SetPick(const Node* stmt, KernelPick pick) {
+  ++shared_->edits;
+  picks_[stmt] = std::move(pick);
+}
+
+void SSAGraph::SetAlias(const Node* arg, Node* source) {
+  ++shared_->edits;
+  aliases_[arg] = source;
+}
+
+void SSAGraph::ClearAliases() {
+  shared_->edits += aliases_.size();
+  aliases_.clear();
 }
 
 const KernelPick* SSAGraph::Pick(const Node* stmt) const {

@@ -24,6 +24,7 @@ struct GraphShared {
   // For reports: how often a FuseBase looked for its pattern, and how many matches were replaced.
   size_t searches = 0;
   size_t replaced = 0;
+  uint64_t edits = 0;  // counts every change made through a graph's methods
 };
 
 // Not thread-safe. Nodes keep their address until erased. Invariants (checked by Verify):
@@ -65,7 +66,8 @@ class SSAGraph {
   bool IsOutput(const Node* arg) const;
   // Statements in a dependency order that keeps the program's order where it can; deterministic.
   NodeList StmtTopologicalOrder() const;
-  NodeList nodes() const;  // all, by id
+  NodeList nodes() const;            // all, by id
+  NodeList StmtsWithBlocks() const;  // by id
   size_t stmt_count() const { return stmt_count_; }
   // Statements of one type (or an alias of it), without looking at any.
   size_t stmt_count(const std::string& type) const;
@@ -94,7 +96,7 @@ class SSAGraph {
     ++shared_->searches;
     shared_->replaced += static_cast<size_t>(replaced);
   }
-  void SetLabel(Node* stmt, std::string label) { stmt->stmt_.label_ = std::move(label); }
+  void SetLabel(Node* stmt, std::string label);
   void SetAttr(Node* stmt, const std::string& name, const Attribute& value);  // validated against the schema
   void SetInput(Node* stmt, const std::string& param, NodeList args);
   // Arguments without a producer become the statement's results instead of those it had, which stay if they have
@@ -112,17 +114,25 @@ class SSAGraph {
   void EraseStmt(Node* stmt);
   void EraseArg(Node* arg);  // must be unused and without producer
   std::string UniqueName(const std::string& stem) const;
+  // Puts the statements of one block of an `if` in its place; returns them, in order. The block's names are kept where
+  // they are free.
+  NodeList InlineBlock(Node* stmt, size_t index);
+  // Removes a capture, by its place, from a statement and its blocks if no block uses it; says whether it did.
+  bool EraseUnusedCapture(Node* stmt, size_t index);
 
   // --- side tables
   const KernelPick* Pick(const Node* stmt) const;  // null: not picked
-  void SetPick(const Node* stmt, KernelPick pick) { picks_[stmt] = std::move(pick); }
-  void ClearPick(const Node* stmt) { picks_.erase(stmt); }
+  void SetPick(const Node* stmt, KernelPick pick);
+  void ClearPick(const Node* stmt) { shared_->edits += picks_.erase(stmt); }
   Node* Alias(const Node* arg) const;  // the argument whose memory it shares; null: its own
-  void SetAlias(const Node* arg, Node* source) { aliases_[arg] = source; }
-  void ClearAliases() { aliases_.clear(); }
+  void SetAlias(const Node* arg, Node* source);
+  void ClearAliases();
 
   // Checks the invariants; Error(kInternal) that names the first broken one with its number, and the node.
   void Verify() const;
+  // How many changes were made through the methods of this graph and of those it shares a program with. Types are
+  // changed in place and not counted.
+  uint64_t edits() const { return shared_->edits; }
   // Two numbers that change when the structure (nodes, links) or anything else (attributes, types, side tables,
   // weights) does.
   struct Fingerprint {

@@ -216,8 +216,10 @@ std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, c
   const OpSchema& schema = stmt->AsStmt().schema();
   StmtProblem problem(graph, stmt, context.pool == nullptr ? 1 : context.pool->threads());
   const DataType type = problem.key_type();
+  const auto kernels = KernelFactory::Instance().Kernels(schema.kernel);
   std::vector<RankedKernel> ranking;
-  for (const Kernel* kernel : KernelFactory::Instance().Kernels(schema.kernel)) {
+  ranking.reserve(kernels.size());
+  for (const Kernel* kernel : kernels) {
     RankedKernel ranked;
     ranked.kernel = kernel;
     RankPlace(graph.valid_places(), &ranked);

@@ -17,15 +17,24 @@ size_t CountStmts(mir::SSAGraph& graph) {
 // Applies a pass to the child graphs of `graph`, innermost first, then to itself. A child is owned by its statement and
 // passes take the owning pointer, so children are reached through the statements.
 void ApplyToAll(mir::Pass* pass, const std::unique_ptr<mir::SSAGraph>& graph) {
-  for (mir::Node* node : graph->nodes()) {
-    if (!node->IsStmt()) continue;
+  for (const mir::Node* node : graph->StmtsWithBlocks()) {
     for (const auto& block : node->AsStmt().blocks()) ApplyToAll(pass, block);
   }
   pass->Apply(graph);
 }
 
-void CheckPromise(const mir::Pass& pass, const mir::SSAGraph::Fingerprint& before,
-                  const mir::SSAGraph::Fingerprint& after) {
+// Applies the pass and sees that it kept its promise; returns whether it changed anything. A pass that promises nothing
+// about the graph is asked only whether it edited it, which costs nothing: fingerprints look at every node.
+bool ApplyAndCheck(mir::Pass* object, const std::unique_ptr<mir::SSAGraph>& graph) {
+  const mir::Pass& pass = *object;
+  if (pass.kind() == mir::Pass::Kind::kProgramWise) {
+    const uint64_t edits = graph->edits();
+    ApplyToAll(object, graph);
+    return graph->edits() != edits;
+  }
+  const mir::SSAGraph::Fingerprint before = graph->ComputeFingerprint();
+  ApplyToAll(object, graph);
+  const mir::SSAGraph::Fingerprint after = graph->ComputeFingerprint();
   if (pass.kind() == mir::Pass::Kind::kDebug) {
     WHERRY_CHECK(before == after, "pass ", pass.name(), " is a DebugPass and changed the graph");
   }
@@ -33,6 +42,7 @@ void CheckPromise(const mir::Pass& pass, const mir::SSAGraph::Fingerprint& befor
     WHERRY_CHECK(before.topology == after.topology, "pass ", pass.name(),
                  " is a StmtPass and changed the graph's structure");
   }
+  return !(before == after);
 }
 
 }  // namespace
@@ -52,7 +62,6 @@ Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places
   context.pick_factor = kernel_pick_factor;
 
   std::unique_ptr<mir::SSAGraph> graph = mir::SSAGraph::FromProgram(std::move(program), places);
-  mir::SSAGraph::Fingerprint before = graph->ComputeFingerprint();
   size_t stmts = CountStmts(*graph);
   double watched_ms = 0;  // what after_pass took is not the optimiser's time
   for (size_t i = 0; i < objects.size(); ++i) {
@@ -69,12 +78,8 @@ Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places
       const size_t searches = graph->shared().searches;
       const size_t replaced = graph->shared().replaced;
       try {
-        ApplyToAll(&pass, graph);
-        const mir::SSAGraph::Fingerprint after = graph->ComputeFingerprint();
-        CheckPromise(pass, before, after);
+        report.changed = ApplyAndCheck(&pass, graph);
         if (options_.verify) graph->Verify();
-        report.changed = !(before == after);
-        before = after;
       } catch (Error& error) {
         error.AddContext(StrCat("running pass ", pass.name()));
         throw;
