@@ -36,8 +36,10 @@ class KernelPickFactor {
 struct PassContext {
   KernelPickFactor pick_factor;
   std::shared_ptr<ThreadPool> pool;  // for folding and measuring; null: the calling thread
-  size_t max_folded_bytes =
-      size_t{64} << 20U;  // a constant larger than this, and larger than what it is made from, is not folded
+  // A constant that is larger than what it is made from is folded up to this size (a mask for 2,048 positions), and as
+  // long as a pass has not made constants larger by more than this altogether. What shrinks is always folded.
+  size_t max_folded_bytes = size_t{16} << 20U;
+  size_t max_folded_growth = size_t{64} << 20U;
   std::map<std::string, std::string> options;  // pass-specific, by "pass.option"
 };
 

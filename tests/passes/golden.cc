@@ -61,6 +61,8 @@ DenseTensor RandomTensor(const MetaTensor& type, const SymbolValues& symbols, st
       case DataType::kFloat: tensor.mutable_data<float>()[i] = real(*random); break;
       case DataType::kInt64: tensor.mutable_data<int64_t>()[i] = static_cast<int64_t>((*random)() % 3); break;
       case DataType::kInt32: tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>((*random)() % 3); break;
+      case DataType::kInt8: tensor.mutable_data<int8_t>()[i] = static_cast<int8_t>((*random)()); break;
+      case DataType::kUInt8: tensor.mutable_data<uint8_t>()[i] = static_cast<uint8_t>((*random)()); break;
       case DataType::kBool: tensor.mutable_data<bool>()[i] = (*random)() % 2 == 0; break;
       default: Throw(ErrorCode::kUnsupported, "golden tests have no random data of type ", ToString(meta.dtype));
     }
@@ -85,6 +87,8 @@ std::vector<double> AsDoubles(const DenseTensor& tensor) {
       case DataType::kFP64: values.push_back(tensor.data<double>()[i]); break;
       case DataType::kInt64: values.push_back(static_cast<double>(tensor.data<int64_t>()[i])); break;
       case DataType::kInt32: values.push_back(tensor.data<int32_t>()[i]); break;
+      case DataType::kInt8: values.push_back(tensor.data<int8_t>()[i]); break;
+      case DataType::kUInt8: values.push_back(tensor.data<uint8_t>()[i]); break;
       case DataType::kBool: values.push_back(tensor.data<bool>()[i] ? 1 : 0); break;
       default: Throw(ErrorCode::kUnsupported, "golden tests do not compare type ", ToString(tensor.dtype()));
     }

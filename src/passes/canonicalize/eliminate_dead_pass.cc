@@ -1,4 +1,5 @@
-// Removes statements whose results nothing uses. Nothing in a program has an effect but through its results.
+// Removes statements whose results nothing uses, and captures that no block does. Nothing in a program has an effect
+// but through its results.
 #include <algorithm>
 
 #include "pass/pass_registry.h"
@@ -15,8 +16,17 @@ class EliminateDeadPass : public ProgramPass {
       const bool used = std::any_of(results.begin(), results.end(), [&graph](const Node* result) {
         return !result->outlinks().empty() || graph->IsOutput(result);
       });
-      if (!used) graph->EraseStmt(*it);
+      if (!used) {
+        graph->EraseStmt(*it);
+      } else if (!(*it)->AsStmt().blocks().empty()) {
+        EraseCaptures(graph.get(), *it);
+      }
     }
+  }
+
+ private:
+  static void EraseCaptures(SSAGraph* graph, Node* stmt) {
+    for (size_t i = stmt->AsStmt().input_list("captures").size(); i-- > 0;) graph->EraseUnusedCapture(stmt, i);
   }
 };
 

@@ -1,9 +1,9 @@
-// Removes statements that give their argument unchanged, and shortens chains of shape changes.
+// Removes statements that give their argument unchanged.
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 
 #include "pass/pass_registry.h"
+#include "pass/rearrange.h"
 
 namespace wherry::mir {
 namespace {
@@ -14,17 +14,6 @@ bool IsNumber(const Attribute& value, double number) {
 }
 
 bool SameShape(const MetaTensor& a, const MetaTensor& b) { return a.rank_known && b.rank_known && a.dims == b.dims; }
-
-std::vector<int64_t> Permutation(const Node::Stmt& transpose) {
-  std::vector<int64_t> perm = transpose.GetAttr<std::vector<int64_t>>("perm");
-  if (perm.empty()) {  // reverses the axes
-    perm.resize(static_cast<size_t>(transpose.input("x")->AsArg().type.rank()));
-    std::iota(perm.rbegin(), perm.rend(), int64_t{0});
-  }
-  const auto rank = static_cast<int64_t>(perm.size());
-  for (int64_t& axis : perm) axis += axis < 0 ? rank : 0;
-  return perm;
-}
 
 bool Reverses(const Node::Stmt& slice) {
   const auto& steps = slice.GetAttr<std::vector<int64_t>>("steps");
@@ -64,47 +53,12 @@ class EliminateIdentityPass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     for (Node* stmt : graph->StmtTopologicalOrder()) {
-      Shorten(graph.get(), stmt);
       Node* source = Unchanged(stmt->AsStmt());
       if (source == nullptr) continue;
       Note(stmt->AsStmt().op_type() + " of " + source->AsArg().name + " removed");
       graph->ReplaceUses(stmt->AsStmt().output(), source);
       graph->EraseStmt(stmt);
     }
-  }
-
- private:
-  // reshape of a reshape needs the first no more; transpose of a transpose is one; the same for repeated idempotent
-  // ops.
-  static void Shorten(SSAGraph* graph, Node* node) {
-    const Node::Stmt& stmt = node->AsStmt();
-    const std::string op = stmt.op_type();
-    Node* x = stmt.input("x");
-    if (x == nullptr || x->producer() == nullptr) return;
-    Node* before = x->producer();
-    const std::string first = before->AsStmt().op_type();
-    Node* source = before->AsStmt().input("x");
-    if (source == nullptr || before->AsStmt().input_list("x").size() != 1) return;
-    if (op == "transpose" && first == "transpose") {
-      if (!source->AsArg().type.rank_known) return;
-      const std::vector<int64_t> outer = Permutation(stmt);
-      const std::vector<int64_t> inner = Permutation(before->AsStmt());
-      if (outer.size() != inner.size()) return;
-      std::vector<int64_t> both;
-      for (int64_t axis : outer) both.push_back(inner.at(static_cast<size_t>(axis)));
-      graph->SetAttr(node, "perm", both);
-    } else if (op == "reshape" &&
-               (first == "reshape" || first == "flatten" || first == "squeeze" || first == "unsqueeze")) {
-      // An entry 0 copies a dimension of what it is applied to.
-      if (!stmt.HasAttr("shape") || stmt.GetAttr<bool>("allow_zero")) return;
-      const IntArray& shape = stmt.GetAttr<IntArray>("shape");
-      if (std::count(shape.begin(), shape.end(), 0) != 0) return;
-    } else if (!((op == "relu" || op == "abs" || op == "relu6" || op == "floor" || op == "ceil" || op == "round") &&
-                 first == op)) {
-      return;
-    }
-    graph->SetInput(node, "x", {source});
-    if (x->outlinks().empty() && !graph->IsOutput(x)) graph->EraseStmt(before);
   }
 };
 

@@ -1,11 +1,14 @@
 // Runs what depends on constants only, once and now: statements whose arguments are all weights, and values that
-// inference knows. Constants bound to IntArray and Scalar arguments become attributes.
+// inference knows. An `if` on a constant becomes the branch that it takes. Constants bound to IntArray and Scalar
+// arguments become attributes.
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/checked_math.h"
 #include "core/device_context.h"
 #include "kernel/invoke.h"
 #include "pass/pass_registry.h"
+#include "pass/rearrange.h"
 #include "wherry/tensor.h"
 
 namespace wherry::mir {
@@ -17,18 +20,35 @@ bool IsPlacement(const Node::Stmt& stmt) { return stmt.op_type() == "io_copy"; }
 class FoldConstantsPass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
-    for (Node* stmt : graph->StmtTopologicalOrder()) {
-      BindAttributes(graph.get(), stmt);
-      if (stmt->AsStmt().schema().RunByRuntime() || stmt->AsStmt().schema().Has(kTraitRandom) ||
-          IsPlacement(stmt->AsStmt())) {
-        continue;
-      }
-      if (FoldKnownValues(graph.get(), stmt)) continue;
-      FoldByRunning(graph.get(), stmt);
-    }
+    inlined_ = false;
+    for (Node* stmt : graph->StmtTopologicalOrder()) Fold(graph.get(), stmt);
   }
 
  private:
+  void Fold(SSAGraph* graph, Node* stmt) {
+    // More is known of what a branch gives than of what either would.
+    if (inlined_) InferStmt(graph, stmt);
+    BindAttributes(graph, stmt);
+    const OpSchema& schema = stmt->AsStmt().schema();
+    if (std::string_view(schema.name) == "if") {
+      TakeBranch(graph, stmt);
+    } else if (!schema.RunByRuntime() && !schema.Has(kTraitRandom) && !IsPlacement(stmt->AsStmt()) &&
+               !FoldKnownValues(graph, stmt)) {
+      FoldByRunning(graph, stmt);
+    }
+  }
+
+  // An `if` whose condition is known is the branch that it takes.
+  void TakeBranch(SSAGraph* graph, Node* stmt) {
+    const DenseTensor* cond = graph->TryWeight(stmt->AsStmt().input("cond"));
+    if (cond == nullptr || cond->dtype() != DataType::kBool || cond->numel() != 1) return;
+    const bool first = cond->data<bool>()[0];
+    Note(StrCat("if ", stmt->AsStmt().label(), ": always takes the ", first ? "first" : "second", " branch"));
+    const NodeList branch = graph->InlineBlock(stmt, first ? 0 : 1);
+    inlined_ = true;
+    for (Node* inner : branch) Fold(graph, inner);
+  }
+
   // reshape(x, shape: %w) with a weight, or with values that inference knows as numbers, becomes reshape(x) {shape =
   // [...]}.
   static void BindAttributes(SSAGraph* graph, Node* node) {
@@ -45,7 +65,7 @@ class FoldConstantsPass : public ProgramPass {
       } else if (const std::optional<std::vector<int64_t>> numbers = Numbers(arg->AsArg().type)) {
         if (def.type == AttrType::kScalar && numbers->size() != 1) continue;
         value = def.type == AttrType::kScalar ? Attribute(Scalar(numbers->at(0))) : Attribute(IntArray(*numbers));
-      } else if (const auto entries = ReshapeEntries(stmt, arg->AsArg().type)) {
+      } else if (const auto entries = EntriesOf(stmt, arg->AsArg().type)) {
         value = IntArray(*entries);
       } else {
         continue;
@@ -58,20 +78,9 @@ class FoldConstantsPass : public ProgramPass {
 
   // A reshape's shape that holds symbols, as exporters compute it to keep the batch: a dimension that x has at the same
   // place is written 0, and one other may be -1.
-  static std::optional<std::vector<int64_t>> ReshapeEntries(const Node::Stmt& stmt, const MetaTensor& shape) {
+  static std::optional<std::vector<int64_t>> EntriesOf(const Node::Stmt& stmt, const MetaTensor& shape) {
     if (stmt.op_type() != "reshape" || stmt.GetAttr<bool>("allow_zero") || !shape.values) return std::nullopt;
-    const MetaTensor& x = stmt.input("x")->AsArg().type;
-    std::vector<int64_t> entries;
-    for (const Dim& value : *shape.values) {
-      const size_t i = entries.size();
-      if (value.known()) {
-        entries.push_back(value.value());
-      } else {
-        entries.push_back(x.rank_known && i < x.dims.size() && x.dims[i] == value ? 0 : -1);
-      }
-    }
-    if (std::count(entries.begin(), entries.end(), -1) > 1) return std::nullopt;
-    return entries;
+    return ReshapeEntries(stmt.input("x")->AsArg().type.dims, *shape.values);
   }
 
   // The values of an integer tensor, when all of them are numbers.
@@ -125,16 +134,15 @@ class FoldConstantsPass : public ProgramPass {
       for (Node* result : bound->second) {
         if (!result->AsArg().type.known()) return;
         const size_t bytes = result->AsArg().type.tensor_meta().nbytes();
-        if (bytes > context().max_folded_bytes - std::min(written, context().max_folded_bytes)) {
-          if (bytes > read) return;
-        }
-        written += bytes;
+        written = CheckedAdd(written, bytes, "size of constants");
         results.push_back(result);
       }
     }
-    if (written > std::max(read, context().max_folded_bytes)) {
-      Note(StrCat(stmt.op_type(), ": not folded, its result of ", written,
-                  " bytes is larger than what it is made from"));
+    // A small model file may ask for any amount: what grows is bounded one by one and all together.
+    const size_t growth = written - std::min(written, read);
+    if (growth > 0 && (written > context().max_folded_bytes || growth > context().max_folded_growth - grown_)) {
+      Note(StrCat(stmt.op_type(), ": not folded, its result of ", written, " bytes is larger than the ", read,
+                  " bytes it is made from"));
       return;
     }
     CpuContext cpu(context().pool);
@@ -149,6 +157,7 @@ class FoldConstantsPass : public ProgramPass {
       return;
     }
     if (tensors.size() < results.size()) return;
+    grown_ += growth;
     Replace(graph, node, results, std::move(tensors));
   }
 
@@ -158,6 +167,9 @@ class FoldConstantsPass : public ProgramPass {
     }
     graph->EraseStmt(stmt);
   }
+
+  bool inlined_ = false;
+  size_t grown_ = 0;  // bytes by which results were larger than what they were made from, so far
 };
 
 }  // namespace
