@@ -1,0 +1,241 @@
+// What arithmetic says about constants and repeated operators: x + 0, x - 0, x * 1, x / 1 and pow(x, 1) are x;
+// pow(x, 2) is square(x); -(-x) is x; numbers that a value is multiplied by, or that are added to it, become
+// one. Weights come second, subtracting one is adding its negative, and dividing by powers of two is multiplying.
+// A result keeps its shape and type, and NaN stays NaN (so x * 0 is left). Nothing is reordered that would round
+// otherwise by more than a product or sum does: 1e8 - 1e8 is left, as is dividing by 3.
+// (x + 0 gives 0 for -0; x is -0 then, which is equal to it.)
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "pass/pass_registry.h"
+#include "wherry/tensor.h"
+
+namespace wherry::mir {
+namespace {
+
+// The number that all elements of a weight are; larger weights than this are not looked through.
+constexpr int64_t kMaxUniform = 4096;
+
+std::optional<double> Uniform(const SSAGraph& graph, const Node* arg) {
+  const DenseTensor* weight = arg == nullptr ? nullptr : graph.TryWeight(arg);
+  if (weight == nullptr || weight->numel() == 0 || weight->numel() > kMaxUniform) return std::nullopt;
+  if (weight->numel() == 1) {
+    const DataType type = weight->dtype();
+    if (!IsFloating(type) && !IsInteger(type)) return std::nullopt;
+    return Scalar(Tensor(std::make_shared<DenseTensor>(*weight))).to<double>();
+  }
+  if (weight->dtype() != DataType::kFloat) return std::nullopt;
+  const auto* data = weight->data<float>();
+  const bool uniform = std::all_of(data, data + weight->numel(), [data](float value) { return value == data[0]; });
+  return uniform ? std::optional<double>(data[0]) : std::nullopt;
+}
+
+bool SameMeta(const Node* a, const Node* b) {
+  const MetaTensor& x = a->AsArg().type;
+  const MetaTensor& y = b->AsArg().type;
+  return x.rank_known && y.rank_known && x.dims == y.dims && x.dtype == y.dtype;
+}
+
+// The statement that makes `arg`, if it is of this type and nothing else reads what it makes.
+Node* OnlyFor(const SSAGraph& graph, Node* arg, const char* type) {
+  Node* const producer = arg == nullptr ? nullptr : arg->producer();
+  if (producer == nullptr || producer->AsStmt().op_type() != type) return nullptr;
+  return arg->outlinks().size() == 1 && !graph.IsOutput(arg) ? producer : nullptr;
+}
+
+bool IsF32(const DenseTensor* tensor) { return tensor != nullptr && tensor->dtype() == DataType::kFloat; }
+
+// `weight` with each element replaced by fn of it; nothing if fn gives nothing for one.
+template <typename Fn>
+std::optional<DenseTensor> Map(const DenseTensor& weight, Fn fn) {
+  DenseTensor result(HostAllocator(), weight.meta());
+  for (int64_t i = 0; i < weight.numel(); ++i) {
+    const std::optional<float> value = fn(weight.data<float>()[i], i);
+    if (!value) return std::nullopt;
+    result.mutable_data<float>()[i] = *value;
+  }
+  return result;
+}
+
+std::optional<float> Product(float a, float b) {
+  const float product = a * b;
+  // Neither lost to overflow nor to underflow.
+  const bool sound = a == 0 || b == 0 || std::isnormal(product);
+  return sound && std::isfinite(product) ? std::optional<float>(product) : std::nullopt;
+}
+
+std::optional<float> Sum(float a, float b) {
+  const float sum = a + b;
+  // Of one sign: a sum that cancels was written to round.
+  const bool sound = (a >= 0 && b >= 0) || (a <= 0 && b <= 0);
+  return sound && std::isfinite(sum) ? std::optional<float>(sum) : std::nullopt;
+}
+
+class AlgebraPass : public ProgramPass {
+ public:
+  void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    int changed = 0;
+    for (Node* stmt : graph->StmtTopologicalOrder()) {  // NOLINT: rules replace it
+      const bool binary = stmt->AsStmt().schema().Has(kTraitBinary);
+      if (binary) Order(graph.get(), stmt);
+      if (binary ? Binary(graph.get(), stmt) : Unary(graph.get(), stmt)) ++changed;
+    }
+    if (changed > 0) Note(std::to_string(changed) + " statements simplified");
+  }
+
+ private:
+  // Weights second, so that the result may overwrite the first.
+  static void Order(SSAGraph* graph, Node* node) {
+    Node* const x = node->AsStmt().input("x");
+    Node* const y = node->AsStmt().input("y");
+    if (!node->AsStmt().schema().Has(kTraitCommutative) || !x->AsArg().is_weight || y->AsArg().is_weight) return;
+    graph->SetInput(node, "x", {y});
+    graph->SetInput(node, "y", {x});
+  }
+
+  static bool Unary(SSAGraph* graph, Node* node) {
+    const std::string op = node->AsStmt().op_type();
+    if (op != "neg" && op != "abs" && op != "square" && op != "logical_not") return false;
+    Node* const x = node->AsStmt().input("x");
+    Node* const before = x->producer();
+    if (before == nullptr) return false;
+    const std::string first = before->AsStmt().op_type();
+    if ((op == "neg" && first == "neg") || (op == "logical_not" && first == "logical_not")) {
+      Node* const source = before->AsStmt().input("x");
+      if (!SameMeta(source, node->AsStmt().output())) return false;
+      Forward(graph, node, source);
+      return true;
+    }
+    if ((op == "abs" || op == "square") && (first == "neg" || first == "abs")) {
+      graph->SetInput(node, "x", {before->AsStmt().input("x")});
+      Drop(graph, x);
+      return true;
+    }
+    return false;
+  }
+
+  static bool Binary(SSAGraph* graph, Node*& node) {
+    const Node::Stmt& stmt = node->AsStmt();
+    const std::string op = stmt.op_type();
+    Node* const x = stmt.input("x");
+    Node* const y = stmt.input("y");
+    Node* const out = stmt.output();
+    if (const std::optional<double> number = Uniform(*graph, y); number && SameMeta(x, out)) {
+      const bool unchanged = ((op == "add" || op == "subtract") && *number == 0) ||
+                             ((op == "multiply" || op == "divide" || op == "elementwise_pow") && *number == 1);
+      if (unchanged) {
+        Forward(graph, node, x);
+        return true;
+      }
+      if (op == "elementwise_pow" && *number == 2 && IsFloating(x->AsArg().type.dtype)) {
+        return Become(graph, node, "square", x);
+      }
+    }
+    if (op == "divide" && SameMeta(y, out) && IsFloating(out->AsArg().type.dtype) && Uniform(*graph, x) == 1.0) {
+      return Become(graph, node, "reciprocal", y);
+    }
+    bool changed = Canonical(graph, node);
+    while (Gather(graph, node)) changed = true;
+    return changed;
+  }
+
+  // x - w is x + -w, and x / w is x * 1/w where that is exact.
+  static bool Canonical(SSAGraph* graph, Node*& node) {
+    const Node::Stmt& stmt = node->AsStmt();
+    const std::string op = stmt.op_type();
+    Node* const y = stmt.input("y");
+    const DenseTensor* weight = graph->TryWeight(y);
+    if (!IsF32(weight) || weight->numel() > kMaxUniform || stmt.input("x")->AsArg().is_weight) return false;
+    std::optional<DenseTensor> other;
+    if (op == "subtract") {
+      other = Map(*weight, [](float value, int64_t /*i*/) { return std::optional<float>(-value); });
+    } else if (op == "divide") {
+      other = Map(*weight, [](float value, int64_t /*i*/) -> std::optional<float> {
+        int exponent = 0;
+        const bool power = std::isnormal(value) && std::abs(std::frexp(value, &exponent)) == 0.5F;
+        return power && std::isnormal(1 / value) ? std::optional<float>(1 / value) : std::nullopt;
+      });
+    }
+    if (!other) return false;
+    OpDesc desc(op == "subtract" ? "add" : "multiply");
+    desc.SetInput("x", {stmt.input("x")->AsArg().name});
+    desc.SetInput("y", {graph->NewWeight(y->AsArg().name, std::move(*other))->AsArg().name});
+    Replace(graph, node, std::move(desc));
+    return true;
+  }
+
+  // (x * a) * b is x * (a * b), and the same of sums, where a and b are weights of one shape or single numbers.
+  static bool Gather(SSAGraph* graph, Node*& node) {
+    const Node::Stmt& stmt = node->AsStmt();
+    const std::string op = stmt.op_type();
+    if (op != "multiply" && op != "add") return false;
+    Node* const before = OnlyFor(*graph, stmt.input("x"), op.c_str());
+    if (before == nullptr || !SameMeta(stmt.input("x"), stmt.output())) return false;
+    Node* first = before->AsStmt().input("y");
+    Node* second = stmt.input("y");
+    if (graph->TryWeight(first) == nullptr || graph->TryWeight(second) == nullptr) return false;
+    if (graph->WeightTensor(first).numel() < graph->WeightTensor(second).numel()) std::swap(first, second);
+    const DenseTensor& large = graph->WeightTensor(first);
+    const DenseTensor& small = graph->WeightTensor(second);
+    const bool single = small.numel() == 1 && small.shape().rank() <= large.shape().rank();
+    if (!IsF32(&large) || !IsF32(&small) || large.numel() > kMaxUniform ||
+        (!single && large.shape() != small.shape())) {
+      return false;
+    }
+    std::optional<DenseTensor> both = Map(large, [&](float value, int64_t i) {
+      const float other = small.data<float>()[single ? 0 : i];
+      return op == "add" ? Sum(value, other) : Product(value, other);
+    });
+    if (!both) return false;
+    Node* const weight = graph->NewWeight(first->AsArg().name, std::move(*both));
+    Node* const middle = stmt.input("x");
+    graph->SetInput(node, "x", {before->AsStmt().input("x")});
+    Node* const old = stmt.input("y");
+    graph->SetInput(node, "y", {weight});
+    Drop(graph, middle);
+    DropWeight(graph, old);
+    return true;
+  }
+
+  // --- editing
+
+  static void Forward(SSAGraph* graph, Node* node, Node* source) {
+    Node* const x = node->AsStmt().input("x");
+    graph->ReplaceUses(node->AsStmt().output(), source);
+    graph->EraseStmt(node);
+    if (x != source) Drop(graph, x);
+  }
+
+  static bool Become(SSAGraph* graph, Node*& node, const char* op, Node* x) {
+    if (!SameMeta(x, node->AsStmt().output())) return false;
+    OpDesc desc(op);
+    desc.SetInput("x", {x->AsArg().name});
+    Replace(graph, node, std::move(desc));
+    return true;
+  }
+
+  static void Replace(SSAGraph* graph, Node*& node, OpDesc desc) {
+    desc.SetOutput("out", {node->AsStmt().output()->AsArg().name});
+    desc.SetLabel(node->AsStmt().label());
+    Node* const fresh = graph->NewStmt(desc, node);
+    graph->EraseStmt(node);
+    node = fresh;
+  }
+
+  // Removes what makes `arg`, if nothing uses it any more.
+  static void Drop(SSAGraph* graph, Node* arg) {
+    if (arg->outlinks().empty() && !graph->IsOutput(arg) && arg->producer() != nullptr) {
+      graph->EraseStmt(arg->producer());
+    }
+  }
+  static void DropWeight(SSAGraph* graph, Node* arg) {
+    if (arg->outlinks().empty() && !graph->IsOutput(arg)) graph->EraseArg(arg);
+  }
+};
+
+}  // namespace
+}  // namespace wherry::mir
+
+REGISTER_MIR_PASS(algebra_pass, wherry::mir::AlgebraPass);
