@@ -7,21 +7,27 @@ namespace wherry {
 const std::vector<std::string>& DefaultPipeline() {
   static const std::vector<std::string> pipeline = {
       // canonicalize: say the same thing in one way only, so that the fusions have few patterns to know.
-      "infer_shapes_pass",        // types first: everything below asks for them
-      "fold_constants_pass",      // shape arithmetic becomes numbers
-      "eliminate_identity_pass",  // dropout, scale by 1, casts to the same type, reshapes to the same shape
-      "eliminate_dead_pass",      // what folding and identities left behind
+      "infer_shapes_pass",          // types first: everything below asks for them
+      "fold_constants_pass",        // shape arithmetic becomes numbers, branches that are always taken are taken
+      "common_subexpression_pass",  // one of each, before patterns ask whether a value has one reader
+      "sink_views_pass",            // so that views meet, and operators what they may be fused into
+      "shorten_chains_pass",        // views of views, casts of casts, transposes of transposes
+      "cancel_transposes_pass",     // across elementwise operators, once those chains are one each
+      "eliminate_identity_pass",    // dropout, scale by 1, casts to the same type, reshapes to the same shape
+      "algebra_pass",               // constants in one form and place, once what stood between them is gone
+      "eliminate_dead_pass",        // what folding and identities left behind
       // fuse: larger patterns before the smaller ones they contain.
-      "conv_bn_fuse_pass",         // into weights and bias, before the bias becomes an epilogue
-      "fc_fuse_pass",              // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
-      "norm_fuse_pass",            // before the gain or the bias is taken for a step of something else
-      "attention_fuse_pass",       // while its scale and mask stand apart from the products
-      "qkv_merge_pass",            // the products in front of an attention, which reads each by its columns
-      "activation_fuse_pass",      // activations before their pieces are taken into an epilogue one by one
-      "matmul_operand_fuse_pass",  // numbers that the operands of a product are multiplied by, and transposes
-      "epilogue_fuse_pass",        // bias, residual and activation into conv, fc and matmul
-      "affine_fold_pass",          // the scales and biases that came together there
-      "fold_constants_pass",       // weights the fusions computed
+      "conv_bn_fuse_pass",          // into weights and bias, before the bias becomes an epilogue
+      "fc_fuse_pass",               // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
+      "norm_fuse_pass",             // before the gain or the bias is taken for a step of something else
+      "attention_fuse_pass",        // while its scale and mask stand apart from the products
+      "qkv_merge_pass",             // the products in front of an attention, which reads each by its columns
+      "activation_fuse_pass",       // activations before their pieces are taken into an epilogue one by one
+      "matmul_operand_fuse_pass",   // numbers that the operands of a product are multiplied by, and transposes
+      "epilogue_fuse_pass",         // bias, residual and activation into conv, fc and matmul
+      "decompose_batch_norm_pass",  // those that no convolution and no epilogue took
+      "affine_fold_pass",           // the scales and biases that came together there
+      "fold_constants_pass",        // weights the fusions computed
       "eliminate_dead_pass",
       // place: decide where and how each op runs.
       "infer_shapes_pass",              // fused ops' results
