@@ -1,9 +1,9 @@
 #include "pass/kernel_choice.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <deque>
-#include <iomanip>
-#include <sstream>
 
 #include "base/check.h"
 #include "kernel/cost.h"
@@ -18,7 +18,8 @@ namespace {
 // A statement as a KernelProblem; the metas are copies, so that a candidate's layouts can be tried on them.
 class StmtProblem {
  public:
-  StmtProblem(const SSAGraph& graph, const Node* node, int threads) : node_(node), threads_(threads) {
+  StmtProblem(const SSAGraph& graph, const Node* node, int threads, const AttributeMap& instead)
+      : node_(node), threads_(threads) {
     const Node::Stmt& stmt = node->AsStmt();
     const OpSchema& schema = stmt.schema();
     bound_.resize(schema.args.size());
@@ -30,6 +31,8 @@ class StmtProblem {
         inputs_.push_back({i, arg, &metas_.back()});
       }
       if (stmt.HasAttr(schema.args[i].name)) bound_[i].attribute = &stmt.attrs().at(schema.args[i].name);
+      const auto other = instead.find(schema.args[i].name);
+      if (other != instead.end()) bound_[i].attribute = &other->second;
       const bool constant = !args.empty() && std::all_of(args.begin(), args.end(),
                                                          [](const Node* arg) { return arg->AsArg().is_weight; });
       if (constant) constants_.push_back(static_cast<int8_t>(i));
@@ -212,20 +215,23 @@ DataLayout ResultLayout(const Kernel& kernel, const Node* stmt, const MetaTensor
   return result.layout;
 }
 
-std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context) {
+std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context, bool refused,
+                                      const AttributeMap& instead) {
   const OpSchema& schema = stmt->AsStmt().schema();
-  StmtProblem problem(graph, stmt, context.pool == nullptr ? 1 : context.pool->threads());
+  StmtProblem problem(graph, stmt, context.pool == nullptr ? 1 : context.pool->threads(), instead);
   const DataType type = problem.key_type();
   const auto kernels = KernelFactory::Instance().Kernels(schema.kernel);
   std::vector<RankedKernel> ranking;
   ranking.reserve(kernels.size());
   for (const Kernel* kernel : kernels) {
+    const bool other_type =
+        kernel->key.dtype() != DataType::kAny && type != DataType::kUndefined && kernel->key.dtype() != type;
+    if (other_type && !refused) continue;
     RankedKernel ranked;
     ranked.kernel = kernel;
     RankPlace(graph.valid_places(), &ranked);
     ranked.refusal = PlaceRefusal(graph.valid_places(), ranked);
-    if (ranked.refusal.empty() && kernel->key.dtype() != DataType::kAny && type != DataType::kUndefined &&
-        kernel->key.dtype() != type) {
+    if (ranked.refusal.empty() && other_type) {
       // No stream here: most kernels of most ops end here.
       ranked.refusal = std::string("it is for ") + ToString(kernel->key.dtype()) + ", the op is of " + ToString(type);
     }
@@ -236,7 +242,7 @@ std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, c
       if (!support.ok) ranked.refusal = support.reason;
       ranked.kernel_us = EstimateMicroseconds(*kernel, problem.problem());
     }
-    ranking.push_back(std::move(ranked));
+    if (refused || ranked.refusal.empty()) ranking.push_back(std::move(ranked));
   }
   const auto order = context.pick_factor.order();
   std::stable_sort(ranking.begin(), ranking.end(), [&](const RankedKernel& a, const RankedKernel& b) {
@@ -245,8 +251,10 @@ std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, c
   return ranking;
 }
 
-KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context) {
-  const std::vector<RankedKernel> ranking = RankKernels(graph, stmt, context);
+KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context,
+                          const AttributeMap& instead) {
+  std::vector<RankedKernel> ranking = RankKernels(graph, stmt, context, false, instead);
+  if (ranking.empty()) ranking = RankKernels(graph, stmt, context, true, instead);
   KernelChoice choice;
   if (ranking.empty()) {
     choice.reason = StrCat("no kernel of '", stmt->AsStmt().schema().kernel, "' is registered");
@@ -261,18 +269,13 @@ KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassCon
   }
   choice.kernel = ranking[0].kernel;
   choice.cost_us = ranking[0].cost_us();
-  std::ostringstream reason;
-  reason << std::fixed << std::setprecision(1) << "cost " << ranking[0].cost_us() << " us";
-  if (ranking.size() > 1) {
-    const RankedKernel& second = ranking[1];
-    reason << "; next " << second.kernel->id();
-    if (second.refusal.empty()) {
-      reason << " " << second.cost_us() << " us";
-    } else {
-      reason << " refused: " << second.refusal;
-    }
-  }
-  choice.reason = reason.str();
+  const auto cost = [](const RankedKernel& ranked) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f us", ranked.cost_us());
+    return std::string(text.data());
+  };
+  choice.reason = "cost " + cost(ranking[0]);
+  if (ranking.size() > 1) choice.reason += "; next " + ranking[1].kernel->id() + " " + cost(ranking[1]);
   return choice;
 }
 

@@ -24,7 +24,10 @@ struct RankedKernel {
 
 // Everything registered for the op, best first (refused ones last, in the registry's order). `layouts` of the arguments
 // are read from their types.
-std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context);
+// `refused` says whether those that cannot run are listed too, with their reasons, which take longer to write than the
+// others to find. `instead` has attributes that the statement is ranked with instead of its own.
+std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context,
+                                      bool refused = true, const AttributeMap& instead = {});
 
 // The pick for a statement: the first of RankKernels, or nothing (then `why` lists the refusals).
 struct KernelChoice {
@@ -32,7 +35,8 @@ struct KernelChoice {
   std::string reason;
   double cost_us = 0;
 };
-KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context);
+KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context,
+                          const AttributeMap& instead = {});
 
 // The layout that the kernel wants an argument in: kNCHW or kNHWC. A kernel for any layout takes its first image as it
 // is, and the others like it.

@@ -66,27 +66,24 @@ class LegalizePass : public ProgramPass {
  private:
   // The longest prefix of the epilogue with which the cheapest kernel for none of it still runs; all, when that saves
   // nothing.
-  size_t StepsToKeep(SSAGraph& graph, Node* stmt) const {
-    const Epilogue whole = stmt->AsStmt().GetAttr<Epilogue>("epilogue");
-    const double whole_us = Cost(graph, stmt);
-    graph.SetAttr(stmt, "epilogue", Epilogue());
-    const double bare_us = Cost(graph, stmt);
+  size_t StepsToKeep(const SSAGraph& graph, const Node* stmt) const {
+    const auto& whole = stmt->AsStmt().GetAttr<Epilogue>("epilogue");
+    const double whole_us = Cost(graph, stmt, whole);
+    const double bare_us = Cost(graph, stmt, Epilogue());
     size_t keep = whole.steps.size();
     // Each step of its own reads and writes the result once more; twice the bare kernel's time is more than that for
     // any product.
     if (whole_us > 2 * bare_us) {
       for (keep = whole.steps.size() - 1; keep > 0; --keep) {
-        graph.SetAttr(stmt, "epilogue",
-                      Epilogue{{whole.steps.begin(), whole.steps.begin() + static_cast<int64_t>(keep)}});
-        if (Cost(graph, stmt) <= 2 * bare_us) break;
+        const Epilogue prefix{{whole.steps.begin(), whole.steps.begin() + static_cast<int64_t>(keep)}};
+        if (Cost(graph, stmt, prefix) <= 2 * bare_us) break;
       }
     }
-    graph.SetAttr(stmt, "epilogue", whole);
     return keep;
   }
 
-  double Cost(const SSAGraph& graph, const Node* stmt) const {
-    const KernelChoice choice = ChooseKernel(graph, stmt, context());
+  double Cost(const SSAGraph& graph, const Node* stmt, const Epilogue& epilogue) const {
+    const KernelChoice choice = ChooseKernel(graph, stmt, context(), {{"epilogue", epilogue}});
     return choice.kernel == nullptr ? 1e30 : choice.cost_us;
   }
 

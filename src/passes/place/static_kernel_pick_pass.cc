@@ -28,9 +28,9 @@ class StaticKernelPickPass : public StmtPass {
         MetaTensor& type = result->AsArg().type;
         type.layout = ResultLayout(kernel, stmt, type);
       }
-      Note(StrCat(schema.name, " ", stmt->outlinks().empty() ? "" : stmt->outlinks()[0]->AsArg().name, ": ",
-                  kernel.id(), " (", kernel.key.DebugString(), layout == DataLayout::kAny ? ", any layout" : "", "), ",
-                  choice.reason));
+      const std::string result = stmt->outlinks().empty() ? "" : stmt->outlinks()[0]->AsArg().name;
+      Note(std::string(schema.name) + " " + result + ": " + kernel.id() + " (" + kernel.key.DebugString() +
+           (layout == DataLayout::kAny ? ", any layout" : "") + "), " + choice.reason);
     }
   }
 };
