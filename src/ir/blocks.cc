@@ -1,6 +1,7 @@
 // Editing statements together with the child graphs that they own.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "ir/ssa_graph.h"
@@ -46,6 +47,59 @@ NodeList SSAGraph::InlineBlock(Node* stmt, size_t index) {
   for (size_t i = 0; i < results.size(); ++i) ReplaceUses(results[i], outside(block->outputs_[i]));
   EraseStmt(stmt);
   return added;
+}
+
+Node* SSAGraph::Outline(const NodeList& stmts, const std::string& type, const AttributeMap& attrs) {
+  auto block = std::make_unique<SSAGraph>(shared_);
+  const std::unordered_set<const Node*> members(stmts.begin(), stmts.end());
+  std::unordered_map<const Node*, Node*> within;
+  NodeList captures;
+  NodeList results;
+  NodeList inner_results;
+  const auto inside = [&](Node* outer) {
+    Node*& inner = within[outer];
+    if (inner != nullptr) return inner;
+    if (outer->arg_.is_weight) {
+      inner = block->AddNode(Node::Role::kArg);
+      inner->arg_ = outer->arg_;
+      block->args_by_name_[inner->arg_.name] = inner;
+    } else if (outer->producer() != nullptr && members.count(outer->producer()) != 0) {
+      inner = block->NewArg(outer->arg_.name, outer->arg_.type);
+    } else {
+      inner = block->NewInput(outer->arg_.name, outer->arg_.type);
+      captures.push_back(outer);
+    }
+    return inner;
+  };
+  const auto rebind = [&](const Binding& binding) {
+    Binding result;
+    for (const auto& [param, nodes] : binding) {
+      for (Node* node : nodes) result[param].push_back(inside(node));
+    }
+    return result;
+  };
+  for (Node* stmt : stmts) {
+    Node* const inner = block->NewStmt(stmt->stmt_.op_type(), rebind(stmt->stmt_.inputs_), rebind(stmt->stmt_.outputs_),
+                                       stmt->stmt_.attrs_, nullptr, std::move(stmt->stmt_.blocks_));
+    inner->stmt_.label_ = stmt->stmt_.label_;
+    if (const KernelPick* pick = Pick(stmt)) block->SetPick(inner, *pick);
+    for (Node* result : stmt->outlinks_) {
+      const bool used = result->is_output_ || std::any_of(result->outlinks_.begin(), result->outlinks_.end(),
+                                                          [&](const Node* user) { return members.count(user) == 0; });
+      if (!used) continue;
+      results.push_back(result);
+      inner_results.push_back(within.at(result));
+    }
+  }
+  block->SetOutputs(std::move(inner_results));
+  const int64_t order = stmts.at(0)->order_;
+  for (auto it = stmts.rbegin(); it != stmts.rend(); ++it) EraseStmt(*it);
+  std::vector<std::unique_ptr<SSAGraph>> blocks;
+  blocks.push_back(std::move(block));
+  Node* const outlined = NewStmt(type, {{"captures", captures}}, {{"out", results}}, attrs, nullptr, std::move(blocks));
+  outlined->order_ = order;
+  order_.clear();
+  return outlined;
 }
 
 bool SSAGraph::EraseUnusedCapture(Node* stmt, size_t index) {

@@ -117,6 +117,10 @@ class SSAGraph {
   // Puts the statements of one block of an `if` in its place; returns them, in order. The block's names are kept where
   // they are free.
   NodeList InlineBlock(Node* stmt, size_t index);
+  // The other way round: statements, in order and without a way between two of them that leads over others, become the
+  // block of a new statement of this type, which has captures. What others use of their results are its results.
+  // Returns it.
+  Node* Outline(const NodeList& stmts, const std::string& type, const AttributeMap& attrs);
   // Removes a capture, by its place, from a statement and its blocks if no block uses it; says whether it did.
   bool EraseUnusedCapture(Node* stmt, size_t index);
 

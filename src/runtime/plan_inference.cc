@@ -217,6 +217,8 @@ void PlanInference::InferSequenceOp(PlannedCall* call) {
 }
 
 void PlanInference::InferIf(const Instruction& instruction, SlotMap* map) {
+  // What has one block has nothing to choose.
+  if (instruction.blocks.size() == 1) return Inline(instruction, map, instruction.blocks[0]);
   const MetaTensor& condition = metas_[Index((*map)[Index(instruction.args[0].slots.at(0))])];
   if (condition.values && condition.values->size() == 1 && condition.values->at(0).known()) {
     return Inline(instruction, map, instruction.blocks.at(condition.values->at(0).value() != 0 ? 0 : 1));
@@ -291,7 +293,7 @@ void PlanInference::SetBlockResult(size_t slot, const MetaTensor& meta) {
 void PlanInference::Inline(const Instruction& instruction, SlotMap* map, int block) {
   const CompiledBlock& child = executable_.block(block);
   SlotMap* const inner = NewMap(child);
-  const std::vector<int>& captures = instruction.args[1].slots;
+  const std::vector<int>& captures = instruction.args[Index(instruction.schema->FindArg("captures"))].slots;
   for (size_t i = 0; i < child.inputs.size(); ++i) (*inner)[Index(child.inputs[i])] = (*map)[Index(captures[i])];
   RunBlock(child, inner);
   const std::vector<int>& results = instruction.outputs.at(0);
