@@ -24,10 +24,11 @@ void ApplyToAll(mir::Pass* pass, const std::unique_ptr<mir::SSAGraph>& graph) {
 }
 
 // Applies the pass and sees that it kept its promise; returns whether it changed anything. A pass that promises nothing
-// about the graph is asked only whether it edited it, which costs nothing: fingerprints look at every node.
-bool ApplyAndCheck(mir::Pass* object, const std::unique_ptr<mir::SSAGraph>& graph) {
+// about the graph is asked only whether it edited it, which costs nothing: fingerprints look at every node. (`exact`:
+// one that edited it back changed nothing.)
+bool ApplyAndCheck(mir::Pass* object, const std::unique_ptr<mir::SSAGraph>& graph, bool exact) {
   const mir::Pass& pass = *object;
-  if (pass.kind() == mir::Pass::Kind::kProgramWise) {
+  if (pass.kind() == mir::Pass::Kind::kProgramWise && !exact) {
     const uint64_t edits = graph->edits();
     ApplyToAll(object, graph);
     return graph->edits() != edits;
@@ -78,7 +79,7 @@ Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places
       const size_t searches = graph->shared().searches;
       const size_t replaced = graph->shared().replaced;
       try {
-        report.changed = ApplyAndCheck(&pass, graph);
+        report.changed = ApplyAndCheck(&pass, graph, options_.verify);
         if (options_.verify) graph->Verify();
       } catch (Error& error) {
         error.AddContext(StrCat("running pass ", pass.name()));
