@@ -74,8 +74,9 @@ class ShortenChainsPass : public ProgramPass {
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     int shortened = 0;
     for (Node* stmt : graph->StmtTopologicalOrder()) {
-      if (Shorten(graph.get(), stmt) || DropExpand(graph.get(), stmt)) ++shortened;
-      if (TransposeToReshape(graph.get(), stmt)) ++shortened;
+      while (Shorten(graph.get(), stmt) || DropExpand(graph.get(), stmt) || TransposeToReshape(graph.get(), stmt)) {
+        ++shortened;
+      }
     }
     if (shortened > 0) Note(std::to_string(shortened) + " chains shortened");
   }
