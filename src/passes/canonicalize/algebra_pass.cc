@@ -194,8 +194,8 @@ class AlgebraPass : public ProgramPass {
     graph->SetInput(node, "x", {before->AsStmt().input("x")});
     Node* const old = stmt.input("y");
     graph->SetInput(node, "y", {weight});
+    DropWeight(graph, old);  // first: it may be that of the other too, and goes with it then
     Drop(graph, middle);
-    DropWeight(graph, old);
     return true;
   }
 
