@@ -1,6 +1,8 @@
 // wherry run: one run of a model.
+#include <cctype>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -16,6 +18,8 @@ namespace {
 struct RunOptions : ModelOptions {
   std::string outputs;
   std::string profile;
+  std::string dump_tensors;
+  bool check_numerics = false;
   bool json = false;
 };
 
@@ -23,9 +27,27 @@ double MillisecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Each value in a file of its own, DIR/00042_NAME.npz with the array NAME, numbered in the order they are made.
+ValueObserver Dump(const std::string& dir) {
+  std::filesystem::create_directories(dir);
+  return [dir, count = 0](const std::string& /*op*/, const std::string& name, const Tensor& value) mutable {
+    std::string file = name;
+    for (char& c : file) {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-') c = '_';
+    }
+    constexpr size_t kMostCharacters = 100;
+    char number[16];
+    std::snprintf(number, sizeof(number), "%05d_", count++);
+    WriteNpz(dir + "/" + number + file.substr(0, kMostCharacters) + ".npz", {{name, value}});
+  };
+}
+
 void Run(const RunOptions& options) {
   const auto load_start = std::chrono::steady_clock::now();
-  const auto predictor = CreatePaddlePredictor(options.Config());
+  CxxConfig config = options.Config();
+  config.set_numeric_check(options.check_numerics);
+  if (!options.dump_tensors.empty()) config.set_observer(Dump(options.dump_tensors));
+  const auto predictor = CreatePaddlePredictor(config);
   const double load_ms = MillisecondsSince(load_start);
   const std::map<std::string, Tensor> inputs = options.Inputs(*predictor);
   SetInputs(predictor.get(), inputs);
@@ -63,6 +85,10 @@ void AddRunCommand(CLI::App* app) {
   options->AddRun(command);
   command->add_option("--outputs", options->outputs, "writes the outputs to an .npz file, keys are their names");
   command->add_option("--profile", options->profile, "writes a trace that chrome://tracing and Perfetto open");
+  command->add_option("--dump-tensors", options->dump_tensors,
+                      "writes every value to DIR/NNNNN_name.npz in the order they are made");
+  command->add_flag("--check-numerics", options->check_numerics,
+                    "ends at the first op that makes a NaN or an infinity of finite numbers");
   command->add_flag("--json", options->json, "prints the summary as JSON");
   command->callback([options] { Run(*options); });
 }

@@ -17,6 +17,12 @@ namespace wherry {
 // none.
 using ModelReader = std::function<std::string(const std::string& name)>;
 
+class Tensor;
+
+// A value that an op of the optimised program gave: the op's type, the value's name, and its tensor, which is valid
+// during the call only.
+using ValueObserver = std::function<void(const std::string& op, const std::string& value, const Tensor& tensor)>;
+
 class ConfigBase {
  public:
   // Threads that work on one run, the caller included. 0 (default): as many as the process's affinity and cgroup quota
@@ -27,10 +33,20 @@ class ConfigBase {
   // included) and scratch; a run that needs more is Error(kResourceExhausted) that names the value. 0 (default): none.
   void set_memory_limit(size_t bytes) { memory_limit_ = bytes; }
   size_t memory_limit() const { return memory_limit_; }
+  // For finding faults; off by default. With the check, a run ends with an Error at the first op that makes a NaN or an
+  // infinity of finite numbers; it names the op, the value and its arguments' ranges. The observer is called with each
+  // value in the order in which they are made, in control flow once per iteration, by the thread that runs; what it
+  // throws ends the run. Without passes the values are the model's own.
+  void set_numeric_check(bool on) { numeric_check_ = on; }
+  bool numeric_check() const { return numeric_check_; }
+  void set_observer(ValueObserver observer) { observer_ = std::move(observer); }
+  const ValueObserver& observer() const { return observer_; }
 
  private:
   int threads_ = 0;
   size_t memory_limit_ = 0;
+  bool numeric_check_ = false;
+  ValueObserver observer_;
 };
 
 // For a model in a foreign format (ONNX, Paddle) or a .wry file, which is then not optimised again.

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "ir/ssa_graph.h"
 #include "op/control_flow.h"
+#include "op/memory_piece.h"
 #include "op/schema_registry.h"
 
 namespace wherry {
@@ -21,6 +22,11 @@ bool MayShare(const OpSchema& schema, const OpDesc& op, const std::string& resul
     const std::vector<std::string>& to = op.Output(schema.outputs[static_cast<size_t>(output)].name);
     return from.size() == 1 && from[0] == operand && to.size() == 1 && to[0] == result;
   };
+  if (GivesPieces(schema)) {
+    const std::vector<std::string>& results = op.Output(schema.outputs[0].name);
+    return op.Input("x").size() == 1 && op.Input("x")[0] == operand &&
+           std::find(results.begin(), results.end(), result) != results.end();
+  }
   return (schema.Has(kTraitView) && is(0, 0)) ||
          std::any_of(schema.inplace.begin(), schema.inplace.end(),
                      [&is](const ArgOutputPair& pair) { return is(pair.arg, pair.output); });
@@ -32,7 +38,14 @@ size_t CountOf(const OpDesc& op, const char* param) { return op.Input(param).siz
 void VerifyBlock(const Program& program, size_t index) {
   const Block& block = program.blocks[index];
   std::set<std::string> defined;
-  std::set<std::string> produced;  // by ops
+  std::set<std::string> produced;                        // by ops
+  std::set<std::pair<std::string, std::string>> joined;  // a value that a later op puts into its result, and that
+  if (!block.aliases.empty()) {
+    for (const OpDesc& op : block.ops) {
+      if (!TakesPieces(SchemaRegistry::Global().Get(op.Type())) || op.Output("out").empty()) continue;
+      for (const std::string& part : op.Input("x")) joined.emplace(part, op.Output("out")[0]);
+    }
+  }
   const auto define = [&](const std::string& name, const std::string& by) {
     WHERRY_ENFORCE(defined.insert(name).second, kInvalidArgument, by, " defines value '", name,
                    "', which is already defined");
@@ -60,7 +73,9 @@ void VerifyBlock(const Program& program, size_t index) {
         define(name, by);
         const auto alias = block.aliases.find(name);
         if (alias == block.aliases.end()) continue;
-        // Memory comes from an earlier result: so there is no circle, and no input or weight is written over.
+        // Memory comes from an earlier result, or from a concat that puts the value into it: so there is no circle (no
+        // concat's result comes from an earlier one), and no input or weight is written over.
+        if (joined.count({name, alias->second}) != 0) continue;
         WHERRY_ENFORCE(produced.count(alias->second) != 0, kInvalidArgument, by, " gives '", name,
                        "' in the memory of '", alias->second, "', which is not the result of an earlier op");
         // And no kernel meets memory shared in a way that it does not expect.

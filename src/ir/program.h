@@ -39,9 +39,10 @@ struct Block {
   std::vector<std::string>
       output_names;  // what users call the outputs; one per output, or empty: the values' own names
   std::vector<OpDesc> ops;
-  std::vector<KernelPick> picks;               // empty, or one per op
-  std::map<std::string, MetaTensor> values;    // what is known about each value; inputs must be there
-  std::map<std::string, std::string> aliases;  // value -> the value whose memory it shares (in place or a view)
+  std::vector<KernelPick> picks;             // empty, or one per op
+  std::map<std::string, MetaTensor> values;  // what is known about each value; inputs must be there
+  // value -> the value whose memory it shares: in place, as a view or piece, or as a part that is joined in it
+  std::map<std::string, std::string> aliases;
 };
 
 // Movable, not copyable by accident (weights are shared, but blocks are big): use Clone().

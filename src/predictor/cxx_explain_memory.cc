@@ -54,7 +54,7 @@ MemoryExplanation ExplainMemory(const ShapePlan& plan) {
     value.name = written[slot].name;
     value.type = tensor.meta().DebugString();
     value.op = written[slot].op;
-    value.offset = static_cast<int64_t>(plan.arena_offset[slot]);
+    value.offset = static_cast<int64_t>(plan.offset[slot]);
     value.bytes = static_cast<int64_t>(tensor.nbytes());
     value.first = lifetimes[slot].first;
     value.last = lifetimes[slot].last;

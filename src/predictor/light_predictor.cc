@@ -49,6 +49,13 @@ LightPredictor::LightPredictor(std::shared_ptr<const Executable> executable,
       config_(config),
       session_(executable_, MakePool(config.threads()), config.memory_limit()) {
   load_profile_ = std::move(load);
+  session_.set_numeric_check(config.numeric_check());
+  if (config.observer()) {
+    session_.set_observer(
+        [observer = config.observer()](const Instruction& op, const std::string& name, const DenseTensor& value) {
+          observer(op.schema->name, name, Tensor(std::make_shared<DenseTensor>(value)));
+        });
+  }
   const Block& block = executable_->program().main();
   std::vector<TensorMeta> metas;
   bool known = true;

@@ -1,6 +1,7 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "base/checked_math.h"
@@ -8,6 +9,7 @@
 #include "base/strings.h"
 #include "kernel/empty_extents.h"
 #include "kernel/kernel_registry.h"
+#include "op/memory_piece.h"
 #include "runtime/plan_inference.h"
 
 namespace wherry {
@@ -44,30 +46,63 @@ class Planner {
  private:
   static size_t Index(int slot) { return static_cast<size_t>(slot); }
 
-  // The slot whose memory `slot` shares, following aliases that hold for these shapes.
-  int Root(int slot) const {
-    while (true) {
-      const int source = inference_.alias(slot);
-      if (source < 0 || plan_->residence[Index(slot)] == Residence::kRunTime) return slot;
-      const Residence there = plan_->residence[Index(source)];
-      if (there != Residence::kArena && there != Residence::kOwn) return slot;
-      if (plan_->targets[Index(source)] != plan_->targets[Index(slot)]) return slot;
-      if (plan_->tensors[Index(source)].nbytes() != plan_->tensors[Index(slot)].nbytes()) return slot;
-      slot = source;
+  // Whether a slot may lie in the memory of the one that it is to share.
+  bool SharesMemory(const CompiledBlock& block, int slot) const {
+    const int source = inference_.alias(slot);
+    if (source < 0) return false;
+    const auto shareable = [this](int value) {
+      const Residence residence = plan_->residence[Index(value)];
+      return residence == Residence::kArena || residence == Residence::kOwn;
+    };
+    if (!shareable(slot) || !shareable(source)) return false;
+    if (plan_->targets[Index(source)] != plan_->targets[Index(slot)]) return false;
+    // Who watches a value wants it as it was.
+    if (inference_.overwrites(slot) && !block.watched.empty()) return false;
+    const size_t offset = inference_.alias_offset(slot);
+    const size_t bytes = plan_->tensors[Index(slot)].nbytes();
+    const size_t whole = plan_->tensors[Index(source)].nbytes();
+    if (offset == 0 && bytes == whole) return true;
+    return IsHostMemory(plan_->targets[Index(slot)]) && bytes > 0 && offset <= whole && bytes <= whole - offset;
+  }
+
+  // The slot whose memory a slot lies in, and where. `seen` values have memory to themselves: who holds one holds no
+  // more. A slot that shares comes after the ones it shares with.
+  void FindHomes(const CompiledBlock& block, const std::vector<bool>& seen) {
+    const auto slots = static_cast<int>(plan_->tensors.size());
+    homes_.assign(Index(slots), {-1, 0, false});
+    std::vector<int> path;
+    for (int first = 0; first < slots; ++first) {
+      int slot = first;
+      for (; homes_[Index(slot)].slot < 0; slot = inference_.alias(slot)) {
+        path.push_back(slot);
+        if (!SharesMemory(block, slot)) {
+          homes_[Index(slot)] = {slot, 0, false};
+          path.pop_back();
+          break;
+        }
+      }
+      for (; !path.empty(); path.pop_back()) {
+        const Home& next = homes_[Index(inference_.alias(path.back()))];
+        Home& home = homes_[Index(path.back())];
+        home = {next.slot, next.offset + inference_.alias_offset(path.back()), true};
+        const bool whole = plan_->tensors[Index(home.slot)].nbytes() == plan_->tensors[Index(path.back())].nbytes();
+        if (seen[Index(path.back())] && !whole) home = {path.back(), 0, false};
+      }
     }
   }
 
   void PlaceValues(const CompiledBlock& block) {
     const auto slots = static_cast<int>(plan_->tensors.size());
-    std::vector<int> root(Index(slots));
-    for (int slot = 0; slot < slots; ++slot) root[Index(slot)] = Root(slot);
     // What the user sees keeps memory of its own; one such value per shared piece of memory, further ones are copied at
     // the end.
     std::vector<int> seen = plan_->output_slots;
     for (const int slot : block.watched) seen.push_back((*plan_->maps[0])[Index(slot)]);
-    for (int slot : seen) {
+    std::vector<bool> is_seen(Index(slots), false);
+    for (const int slot : seen) is_seen[Index(slot)] = true;
+    FindHomes(block, is_seen);
+    for (const int slot : seen) {
       if (plan_->residence[Index(slot)] == Residence::kArena)
-        plan_->residence[Index(root[Index(slot)])] = Residence::kOwn;
+        plan_->residence[Index(homes_[Index(slot)].slot)] = Residence::kOwn;
     }
     std::vector<Lifetime> lifetimes(Index(slots));
     std::vector<int> first(Index(slots), -1);
@@ -75,7 +110,7 @@ class Planner {
       const PlannedCall& call = plan_->calls[Index(step)];
       const Instruction& instruction = *call.instruction;
       const auto touch = [&](int slot) {
-        const size_t r = Index(root[call.Slot(slot)]);
+        const size_t r = Index(homes_[call.Slot(slot)].slot);
         if (first[r] < 0) first[r] = step;
         lifetimes[r].first = first[r];
         lifetimes[r].last = step;
@@ -87,9 +122,11 @@ class Planner {
     std::vector<int> owners;
     for (int slot = 0; slot < slots; ++slot) {
       Residence& residence = plan_->residence[Index(slot)];
-      if (root[Index(slot)] != slot && (residence == Residence::kArena || residence == Residence::kOwn)) {
+      const Home& home = homes_[Index(slot)];
+      if (home.shares) {
         residence = Residence::kAlias;
-        plan_->alias_root[Index(slot)] = root[Index(slot)];
+        plan_->alias_root[Index(slot)] = home.slot;
+        plan_->offset[Index(slot)] = home.offset;
       } else if (residence == Residence::kArena) {
         lifetimes[Index(slot)].bytes = plan_->tensors[Index(slot)].nbytes();
         in_arena.push_back(lifetimes[Index(slot)]);
@@ -101,7 +138,7 @@ class Planner {
     const ArenaPlan arena = PlanArena(in_arena);
     plan_->arena_bytes = arena.size;
     for (size_t i = 0; i < owners.size(); ++i) {
-      plan_->arena_offset[Index(owners[i])] = arena.offsets[i];
+      plan_->offset[Index(owners[i])] = arena.offsets[i];
       plan_->last_use[Index(owners[i])] = in_arena[i].last;
     }
     FindGivenAway();
@@ -147,9 +184,29 @@ class Planner {
     });
   }
 
+  // Whether what the call gives lies where it is to be: its results are views of its argument, or its arguments were
+  // written into its result.
+  bool InPlace(const PlannedCall& call) const {
+    const OpSchema& schema = *call.instruction->schema;
+    const std::vector<int>& results = call.instruction->outputs.at(0);
+    const auto lies_in = [&](int slot, int whole) {
+      const auto at = static_cast<int>(call.Slot(slot));
+      return homes_[Index(at)].shares && inference_.alias(at) == static_cast<int>(call.Slot(whole));
+    };
+    if (TakesPieces(schema)) {
+      const std::vector<int>& parts = call.instruction->args[0].slots;
+      const std::set<int> distinct(parts.begin(), parts.end());
+      return distinct.size() == parts.size() &&
+             std::all_of(parts.begin(), parts.end(), [&](int part) { return lies_in(part, results[0]); });
+    }
+    if (!GivesPieces(schema) && !schema.Has(kTraitView)) return false;
+    const int x = call.instruction->args[0].slots.at(0);
+    return std::all_of(results.begin(), results.end(), [&](int result) { return lies_in(result, x); });
+  }
+
   void FillContext(PlannedCall* call) {
     const Instruction& instruction = *call->instruction;
-    call->nothing = NothingToCompute(*call);
+    call->nothing = NothingToCompute(*call) || InPlace(*call);
     if (call->nothing) return;
     for (const InstructionArg& arg : instruction.args) {
       for (int slot : arg.slots) CheckEmptyExtents(plan_->tensors[call->Slot(slot)].meta());
@@ -204,6 +261,12 @@ class Planner {
     }
   }
 
+  struct Home {
+    int slot;
+    size_t offset;
+    bool shares;  // it is another slot's memory
+  };
+
   struct Planned {
     PlannedCall* call;
     std::shared_ptr<const KernelPlan> plan;
@@ -224,6 +287,7 @@ class Planner {
   DeviceSet* devices_;
   std::unique_ptr<ShapePlan> plan_;
   PlanInference inference_;
+  std::vector<Home> homes_;  // by slot
   std::vector<Planned> planned_;
 };
 

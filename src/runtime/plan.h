@@ -46,7 +46,7 @@ struct PlannedCall {
   bool refresh = false;      // has attributes that are read from tensors
   bool at_run_time = false;  // inferred and selected when it runs (or control flow)
   bool planned = false;      // runs at run time, and its results' types are known all the same
-  bool nothing = false;      // no result has an element: the kernel is neither planned nor run
+  bool nothing = false;      // no result has an element, or each lies where it is: the kernel is not run
   // Control flow: what its blocks' plans are looked up by. Values are set for good, types where they are known only
   // then, before each run.
   std::vector<PlanInput> block_inputs;
@@ -69,10 +69,10 @@ struct ShapePlan {
   std::vector<std::unique_ptr<const SlotMap>> maps;  // the plan's own block comes first
   std::vector<DenseTensor> tensors;                  // by slot
   std::vector<Residence> residence;
-  std::vector<Target> targets;       // whose memory the value lies in
-  std::vector<size_t> arena_offset;  // kArena
-  std::vector<int> last_use;         // kArena: the call after which the memory may hold another value
-  std::vector<int> alias_root;       // kAlias: the slot that owns the memory
+  std::vector<Target> targets;  // whose memory the value lies in
+  std::vector<size_t> offset;   // kArena: in the arena; kAlias: in the owner's memory
+  std::vector<int> last_use;    // kArena: the call after which the memory may hold another value
+  std::vector<int> alias_root;  // kAlias: the slot that owns the memory
   // The outputs' own memory, which is the caller's after each run: the slots that own it, then their aliases.
   std::vector<int> given_away;
   size_t arena_bytes = 0;

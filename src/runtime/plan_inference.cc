@@ -1,10 +1,12 @@
 #include "runtime/plan_inference.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "kernel/layout_rule.h"
 #include "op/control_flow.h"
+#include "op/memory_piece.h"
 #include "op/unknown_dim.h"
 
 namespace wherry {
@@ -28,11 +30,13 @@ int PlanInference::NewSlot(Residence residence) {
   const size_t slot = metas_.size();
   metas_.emplace_back();
   aliases_.push_back(-1);
+  alias_offsets_.push_back(0);
+  overwrites_.push_back(false);
   replaced_.push_back(false);
   plan_->tensors.emplace_back();
   plan_->residence.push_back(residence);
   plan_->targets.push_back(Target::kHost);
-  plan_->arena_offset.push_back(0);
+  plan_->offset.push_back(0);
   plan_->last_use.push_back(-1);
   plan_->alias_root.push_back(-1);
   return static_cast<int>(slot);
@@ -204,6 +208,41 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
                                   : IsHostMemory(target) ? Residence::kArena
                                                          : Residence::kOwn;
       SetResult(slot, std::move(results[i][j]), target, residence);
+    }
+  }
+  if (known && !later) PlaceAliases(call, Bind(call));
+}
+
+void PlanInference::PlaceAliases(const PlannedCall& call, const std::vector<BoundArg>& bound) {
+  const OpSchema& schema = *call.instruction->schema;
+  const auto place = [this](size_t slot, const MemoryPiece& piece) {
+    if (piece.offset) {
+      alias_offsets_[slot] = static_cast<size_t>(*piece.offset) * SizeOf(metas_[slot].dtype);
+    } else {
+      aliases_[slot] = -1;
+    }
+  };
+  const std::vector<int>& results = call.instruction->outputs.at(0);
+  if (TakesPieces(schema)) {
+    const size_t result = call.Slot(results.at(0));
+    const auto axis = AttributeCast<int64_t>(*call.instruction->args[Index(schema.FindArg("axis"))].attribute);
+    std::set<size_t> seen;  // where a value stands twice, its first place counts
+    for (size_t i = 0; i < bound[0].tensors.size(); ++i) {
+      const size_t part = call.Slot(call.instruction->args[0].slots[i]);
+      if (aliases_[part] != static_cast<int>(result) || !seen.insert(part).second) continue;
+      place(part, PieceOfResult(bound, metas_[result], axis, i));
+    }
+  } else if (GivesPieces(schema)) {
+    std::vector<const MetaTensor*> types;
+    for (const int slot : results) types.push_back(&metas_[call.Slot(slot)]);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const size_t slot = call.Slot(results[i]);
+      if (aliases_[slot] == static_cast<int>(call.Slot(call.instruction->args[0].slots.at(0))))
+        place(slot, PieceOfArgument(schema, bound, types, i));
+    }
+  } else if (!schema.Has(kTraitView)) {
+    for (const ArgOutputPair& pair : schema.inplace) {
+      for (const int slot : call.instruction->outputs.at(Index(pair.output))) overwrites_[call.Slot(slot)] = true;
     }
   }
 }

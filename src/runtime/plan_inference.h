@@ -21,11 +21,13 @@ class PlanInference {
   std::vector<MetaTensor> OutputMetas() const;
   // What is bound to the call's arguments. The metas are this object's.
   std::vector<BoundArg> Bind(const PlannedCall& call) const;
-  // The slot whose memory a slot may share, or -1.
+  // The slot whose memory a slot may share, or -1; from which byte on; and whether it is written over.
   int alias(int slot) const {
     const int source = aliases_[static_cast<size_t>(slot)];
     return source >= 0 && replaced_[static_cast<size_t>(source)] ? -1 : source;
   }
+  size_t alias_offset(int slot) const { return alias_offsets_[static_cast<size_t>(slot)]; }
+  bool overwrites(int slot) const { return overwrites_[static_cast<size_t>(slot)]; }
 
  private:
   int NewSlot(Residence residence);
@@ -51,7 +53,12 @@ class PlanInference {
   DeviceSet* devices_;
   ShapePlan* plan_;
   std::vector<MetaTensor> metas_;  // by slot
-  std::vector<int> aliases_;
+  // Finds out for which of a call's results and arguments the marks of the program hold.
+  void PlaceAliases(const PlannedCall& call, const std::vector<BoundArg>& bound);
+
+  std::vector<int> aliases_;  // -1 where these shapes do not allow it
+  std::vector<size_t> alias_offsets_;
+  std::vector<bool> overwrites_;
   // Results of an `if` that are the values of its block instead. Those may be values that others use or that belong to
   // the caller: nothing may be written over them.
   std::vector<bool> replaced_;

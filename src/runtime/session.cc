@@ -9,6 +9,7 @@
 #include "kernel/invoke.h"
 #include "op/control_flow.h"
 #include "runtime/block_state.h"
+#include "runtime/numeric_check.h"
 #include "runtime/poison.h"
 #include "runtime/sequence_ops.h"
 
@@ -42,6 +43,8 @@ std::vector<std::vector<int>> ArgSlots(const Instruction& instruction) {
 Session::Session(std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool, size_t memory_limit)
     : executable_(std::move(executable)), devices_(std::move(pool), memory_limit) {}
 Session::~Session() = default;
+
+void Session::set_numeric_check(bool on) { numeric_check_ = on ? std::make_unique<NumericCheck>() : nullptr; }
 
 Session::BlockState* Session::StateOf(int block) {
   std::unique_ptr<BlockState>& state = states_[block];
@@ -139,14 +142,14 @@ void Session::BindArena(BlockState* state, const ShapePlan& plan) {
 void Session::BindSlot(const BlockState& state, ShapePlan* plan, size_t slot) {
   DenseTensor& tensor = plan->tensors[slot];
   switch (plan->residence[slot]) {
-    case Residence::kArena: tensor.set_buffer(state.arena, plan->arena_offset[slot]); break;
+    case Residence::kArena: tensor.set_buffer(state.arena, plan->offset[slot]); break;
     case Residence::kOwn:
       if (!tensor.has_data())
         tensor.set_buffer(devices_.Get(plan->targets[slot]).allocator().Allocate(tensor.nbytes()));
       break;
     case Residence::kAlias: {
       const DenseTensor& root = plan->tensors[Index(plan->alias_root[slot])];
-      tensor.set_buffer(root.buffer(), root.offset());
+      tensor.set_buffer(root.buffer(), root.offset() + plan->offset[slot]);
       break;
     }
     case Residence::kInput:
@@ -281,6 +284,7 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
   depth_ = 0;
   run_start_ = profiling_ ? Now() : 0;
   CheckInputs(inputs);
+  if (numeric_check_ != nullptr) numeric_check_->Start();
   plan_inputs_.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) plan_inputs_[i].meta = inputs[i]->meta();
   RecordWork("check inputs", 0, RecordingTime());
@@ -331,6 +335,7 @@ void Session::RunCalls(ShapePlan* plan) {
         if (call.refresh) call.context.RefreshTensorAttributes();
         (*call.kernel)(&call.context);
       }
+      if (numeric_check_ != nullptr || observer_) LookAt(*plan, call);
     } catch (Error& error) {
       error.AddContext(StrCat("running op ", call.instruction->schema->name, " '", call.instruction->name(), "'"));
       if (error.code() == ErrorCode::kResourceExhausted) error.AddContext("making " + DescribeResults(call));
@@ -347,6 +352,27 @@ void Session::RunCalls(ShapePlan* plan) {
       step.duration_us = end - begin;
       step.depth = depth_;
       step_calls_.push_back(depth_ > 0 ? nullptr : &call);
+    }
+  }
+}
+
+void Session::LookAt(const ShapePlan& plan, const PlannedCall& call) {
+  if (call.kernel != nullptr) devices_.Get(call.kernel->key.target()).Synchronize();
+  if (numeric_check_ != nullptr) numeric_check_->Look(plan, call);
+  if (!observer_) return;
+  const Instruction& instruction = *call.instruction;
+  for (size_t i = 0; i < instruction.outputs.size(); ++i) {
+    const std::vector<std::string>& names = instruction.desc->Output(instruction.schema->outputs[i].name);
+    for (size_t j = 0; j < names.size(); ++j) {
+      const DenseTensor& value = plan.tensors[call.Slot(instruction.outputs[i][j])];
+      if (!value.has_data() || value.dtype() == DataType::kSequence) continue;
+      if (IsHostMemory(value.target()) && value.meta().is_plain()) {
+        observer_(instruction, names[j], value);
+      } else {
+        DenseTensor plain;
+        CopyValue(value, &plain);
+        observer_(instruction, names[j], plain);
+      }
     }
   }
 }

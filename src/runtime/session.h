@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 namespace wherry {
 
 struct CallArg;
+class NumericCheck;
 
 // Something that took time in a run: an instruction, or the session's own work around them.
 struct StepRecord {
@@ -63,6 +65,11 @@ class Session {
   // Host memory that the session holds, and the results that it gave and somebody holds; and values on devices.
   size_t activation_bytes() const;
   void set_profiling(bool on) { profiling_ = on; }
+  // For finding faults (runtime/numeric_check.h), and to see each value as it is made, in plain host memory. A sequence
+  // is not shown.
+  void set_numeric_check(bool on);
+  using Observer = std::function<void(const Instruction&, const std::string& value, const DenseTensor&)>;
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
   // For tests: between calls, fills memory that holds no value (runtime/poison.h), also in the blocks of control flow.
   void set_poison(bool on) { poison_ = on; }
   // Of the last run with profiling, by start. Together they are the run, but for some nanoseconds between them.
@@ -84,6 +91,7 @@ class Session {
   double RecordingTime() const;
   void RecordWork(const char* work, double start, double end);
   void FinishSteps(const ShapePlan& plan);
+  void LookAt(const ShapePlan& plan, const PlannedCall& call);
   void RunAtRunTime(PlannedCall* call, ShapePlan* plan);
   DenseTensor Kept(DenseTensor result, const std::vector<CallArg>& args, DataLayout layout);
   void RunIf(PlannedCall* call, ShapePlan* plan);
@@ -111,6 +119,8 @@ class Session {
   std::atomic<bool> cancelled_{false};
   bool profiling_ = false;
   bool poison_ = false;
+  std::unique_ptr<NumericCheck> numeric_check_;  // null: off
+  Observer observer_;
   std::vector<StepRecord> steps_;
   std::vector<const PlannedCall*> step_calls_;  // of steps at depth 0, whose types are filled in after the run
   double run_start_ = 0;

@@ -1,42 +1,149 @@
-// Marks results that may use their argument's memory: views, and results that the schema allows to overwrite an
-// argument nobody else reads. The runtime honours a mark when the sizes agree.
+// Marks values that may share memory: views and pieces of an argument, arguments of concat that are written straight
+// into its result, and results that the schema allows to overwrite an argument. The runtime honours a mark where the
+// shapes of the run allow it.
+//
+// What may be read is never overwritten, whatever the order of the statements: an argument is overwritten by its only
+// reader, and only if each value that shares its memory is read by nothing but what led to it.
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "op/memory_piece.h"
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {
 namespace {
 
+std::vector<BoundArg> Bind(const Node::Stmt& stmt) {
+  const OpSchema& schema = stmt.schema();
+  std::vector<BoundArg> bound(schema.args.size());
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const std::string name = schema.args[i].name;
+    for (const Node* arg : stmt.input_list(name)) bound[i].tensors.push_back(&arg->AsArg().type);
+    const auto attribute = stmt.attrs().find(name);
+    if (attribute != stmt.attrs().end()) bound[i].attribute = &attribute->second;
+  }
+  return bound;
+}
+
+bool HasBytes(const Node* arg) { return arg->AsArg().type.rank_known && SizeOf(arg->AsArg().type.dtype) > 0; }
+
 class InplacePass : public StmtPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     graph->ClearAliases();
-    int marked = 0;
+    graph_ = graph.get();
+    exclusive_.clear();
+    int overwritten = 0;
+    int views = 0;
+    int pieces = 0;
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       const OpSchema& schema = stmt->AsStmt().schema();
-      std::vector<ArgOutputPair> pairs(schema.inplace.begin(), schema.inplace.end());
-      if (schema.Has(kTraitView)) pairs.push_back({0, 0});
-      for (const ArgOutputPair& pair : pairs) {
-        Node* arg = stmt->AsStmt().input(schema.args[static_cast<size_t>(pair.arg)].name);
-        Node* result = stmt->AsStmt().output(schema.outputs[static_cast<size_t>(pair.output)].name);
-        if (arg == nullptr || result == nullptr || !MayShare(*graph, arg, result, schema.Has(kTraitView))) continue;
-        graph->SetAlias(result, arg);
-        ++marked;
-        break;
+      if (TakesPieces(schema)) {
+        pieces += WriteIntoResult(stmt);
+      } else if (GivesPieces(schema) || schema.Has(kTraitView)) {
+        views += ViewArgument(stmt);
+      } else {
+        overwritten += Overwrite(stmt);
       }
+      for (const Node* result : stmt->outlinks()) exclusive_[result] = SharesAlone(stmt, result);
     }
-    if (marked > 0) Note(std::to_string(marked) + " results share their argument's memory");
+    if (overwritten > 0) Note(std::to_string(overwritten) + " results are written over their argument");
+    if (views > 0) Note(std::to_string(views) + " results are views of their argument");
+    if (pieces > 0) Note(std::to_string(pieces) + " values are written straight into a concat's result");
   }
 
  private:
-  static bool MayShare(const SSAGraph& graph, const Node* arg, const Node* result, bool view) {
-    // Inputs, captures and weights are not ours to overwrite.
-    const Node* producer = arg->producer();
-    if (producer == nullptr || graph.IsOutput(arg) || arg->outlinks().size() != 1) return false;
-    const MetaTensor& from = arg->AsArg().type;
-    const MetaTensor& to = result->AsArg().type;
-    if (!from.rank_known || !to.rank_known || from.dtype != to.dtype) return false;
-    if (view) return from.layout == DataLayout::kNCHW && to.layout == DataLayout::kNCHW;
-    return from.dims == to.dims && from.layout == to.layout;
+  // What other graphs, the caller or a file own is not shared.
+  static bool IsOurs(const Node* value) { return value->producer() != nullptr && HasBytes(value); }
+
+  // Nothing but `stmt` reads the value, nor any other value in its memory that `stmt` did not lead to.
+  bool ReadBy(const Node* value, const Node* stmt) const {
+    return IsOurs(value) && !graph_->IsOutput(value) && value->outlinks().size() == 1 && value->outlinks()[0] == stmt &&
+           exclusive_.at(value);
   }
+
+  // Of a statement's result: whether it shares memory only with arguments that nothing else reads.
+  bool SharesAlone(const Node* stmt, const Node* result) const {
+    for (const Node* arg : stmt->inlinks()) {
+      const bool shared = graph_->Alias(result) == arg || graph_->Alias(arg) == result;
+      if (shared && !ReadBy(arg, stmt)) return false;
+    }
+    return true;
+  }
+
+  int Overwrite(Node* stmt) {
+    const OpSchema& schema = stmt->AsStmt().schema();
+    for (const ArgOutputPair& pair : schema.inplace) {
+      Node* arg = stmt->AsStmt().input(schema.args[static_cast<size_t>(pair.arg)].name);
+      Node* result = stmt->AsStmt().output(schema.outputs[static_cast<size_t>(pair.output)].name);
+      if (arg == nullptr || result == nullptr || !ReadBy(arg, stmt)) continue;
+      const MetaTensor& from = arg->AsArg().type;
+      const MetaTensor& to = result->AsArg().type;
+      if (!to.rank_known || from.dtype != to.dtype || from.dims != to.dims || from.layout != to.layout) continue;
+      graph_->SetAlias(result, arg);
+      return 1;
+    }
+    return 0;
+  }
+
+  int ViewArgument(Node* stmt) {
+    const OpSchema& schema = stmt->AsStmt().schema();
+    Node* x = stmt->AsStmt().input("x");
+    if (x == nullptr || !IsOurs(x)) return 0;
+    const NodeList& results = stmt->AsStmt().outputs().at(schema.outputs[0].name);
+    const std::vector<BoundArg> bound = Bind(stmt->AsStmt());
+    std::vector<const MetaTensor*> types;
+    for (const Node* result : results) types.push_back(&result->AsArg().type);
+    int marked = 0;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const bool whole = schema.Has(kTraitView) || std::string_view(schema.name) == "transpose";
+      // A user who holds a piece would hold the whole.
+      if (!HasBytes(results[i]) || (graph_->IsOutput(results[i]) && (!whole || graph_->IsOutput(x)))) continue;
+      const bool view = schema.Has(kTraitView) ? IsPlainView(x->AsArg().type, *types[i])
+                                               : PieceOfArgument(schema, bound, types, i).possible;
+      if (!view) continue;
+      graph_->SetAlias(results[i], x);
+      ++marked;
+    }
+    return marked;
+  }
+
+  static bool IsPlainView(const MetaTensor& from, const MetaTensor& to) {
+    return from.dtype == to.dtype && from.layout == DataLayout::kNCHW && to.layout == DataLayout::kNCHW;
+  }
+
+  int WriteIntoResult(Node* stmt) {
+    Node* result = stmt->AsStmt().output();
+    const std::vector<BoundArg> bound = Bind(stmt->AsStmt());
+    const NodeList& parts = stmt->AsStmt().input_list("x");
+    int marked = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      Node* part = parts[i];
+      if (!IsOurs(part) || graph_->IsOutput(part) || !HasBytes(result)) continue;
+      const bool placed = graph_->Alias(part) != nullptr;
+      if (placed && !MayMove(part)) continue;
+      if (!PieceOfResult(bound, result->AsArg().type, stmt->AsStmt().GetAttr<int64_t>("axis"), i).possible) continue;
+      graph_->SetAlias(part, result);
+      if (placed) exclusive_[part] = true;
+      ++marked;
+    }
+    return marked;
+  }
+
+  // A result that is written over its argument may just as well be written elsewhere. A view may not, and what lies in
+  // another concat's result stays there.
+  bool MayMove(const Node* value) const {
+    const Node* maker = value->producer();
+    const OpSchema& schema = maker->AsStmt().schema();
+    const NodeList& args = maker->inlinks();
+    return !schema.Has(kTraitView) && !GivesPieces(schema) &&
+           std::find(args.begin(), args.end(), graph_->Alias(value)) != args.end();
+  }
+
+  SSAGraph* graph_ = nullptr;
+  // By result: whether overwriting it harms no reader of the values in whose memory it lies, or that lie in its.
+  std::unordered_map<const Node*, bool> exclusive_;
 };
 
 }  // namespace

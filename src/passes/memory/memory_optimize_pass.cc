@@ -19,11 +19,13 @@ class MemoryOptimizePass : public StmtPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     const NodeList before = graph->StmtTopologicalOrder();
-    FindRoots(*graph, before);
+    FindRoots(*graph);
     const std::vector<Lifetime> lifetimes = Lifetimes(*graph, before);
     const size_t peak = PeakBytes(lifetimes);
     size_t separate = 0;
-    for (const Lifetime& lifetime : lifetimes) separate += lifetime.bytes;
+    for (const Node* stmt : before) {
+      for (const Node* result : stmt->outlinks()) separate += graph->IsOutput(result) ? 0 : Bytes(result);
+    }
     if (separate == 0) return;
     size_t best = peak;
     if (before.size() <= kMaxStatements) {
@@ -45,13 +47,21 @@ class MemoryOptimizePass : public StmtPass {
   static bool InArena(const SSAGraph& graph, const Node* value) {
     return value->producer() != nullptr && !graph.IsOutput(value) && graph.Alias(value) == nullptr;
   }
-  // Whose memory each aliased value has in the end: a chain of aliases is followed once, not from each of its links.
-  void FindRoots(const SSAGraph& graph, const NodeList& order) {
+  // Whose memory each value lies in; chains of aliases are long, so each is followed once.
+  void FindRoots(const SSAGraph& graph) {
     roots_.clear();
-    for (const Node* stmt : order) {
-      for (const Node* result : stmt->outlinks()) {
-        if (const Node* source = graph.Alias(result)) roots_[result] = Root(source);
+    std::vector<const Node*> path;
+    for (const Node* value : graph.nodes()) {
+      if (!value->IsArg()) continue;
+      const Node* root = value;
+      for (const Node* source = graph.Alias(root); source != nullptr && roots_.count(root) == 0;) {
+        path.push_back(root);
+        root = source;
+        source = graph.Alias(root);
       }
+      if (const auto known = roots_.find(root); known != roots_.end()) root = known->second;
+      for (const Node* on_path : path) roots_[on_path] = root;
+      path.clear();
     }
   }
   const Node* Root(const Node* value) const {
@@ -65,15 +75,14 @@ class MemoryOptimizePass : public StmtPass {
     std::vector<Lifetime> lifetimes;
     for (int step = 0; step < static_cast<int>(order.size()); ++step) {
       const Node* stmt = order[static_cast<size_t>(step)];
-      for (const Node* result : stmt->outlinks()) {
-        if (!InArena(graph, result)) continue;
-        index[result] = lifetimes.size();
-        lifetimes.push_back({Bytes(result), step, step});
-      }
       for (const NodeList* links : {&stmt->inlinks(), &stmt->outlinks()}) {
         for (const Node* value : *links) {
-          const auto it = index.find(Root(value));
-          if (it != index.end()) lifetimes[it->second].last = step;
+          // A concat's result is there as soon as the first of what is written into it.
+          const Node* root = Root(value);
+          if (!InArena(graph, root)) continue;
+          const auto [it, fresh] = index.emplace(root, lifetimes.size());
+          if (fresh) lifetimes.push_back({Bytes(root), step, step});
+          lifetimes[it->second].last = step;
         }
       }
     }

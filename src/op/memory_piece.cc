@@ -1,0 +1,150 @@
+#include "op/memory_piece.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "op/attribute_cast.h"
+#include "op/infer/slice_range.h"
+
+namespace wherry {
+
+namespace {
+
+// The axes from the outermost in memory to the innermost.
+std::vector<size_t> MemoryOrder(const MetaTensor& type) {
+  std::vector<size_t> order;
+  const bool channels_last = type.layout == DataLayout::kNHWC && type.rank() >= 3;
+  for (size_t axis = 0; axis < type.dims.size(); ++axis) {
+    if (!channels_last || axis != 1) order.push_back(axis);
+  }
+  if (channels_last) order.push_back(1);
+  return order;
+}
+
+bool Regular(const MetaTensor& type) {
+  return type.rank_known && type.pixel_stride == 0 && SizeOf(type.dtype) > 0 &&
+         (type.layout == DataLayout::kNCHW || type.layout == DataLayout::kNHWC);
+}
+
+// `part` is what lies at [start, start + its extent) of `whole` along each axis. It is one piece if only one axis is
+// cut and everything outside that axis is one element.
+MemoryPiece PieceAt(const MetaTensor& whole, const MetaTensor& part, const std::vector<Dim>& starts) {
+  MemoryPiece piece;
+  if (!Regular(whole) || !Regular(part) || whole.layout != part.layout || whole.dtype != part.dtype ||
+      whole.rank() != part.rank()) {
+    return piece;
+  }
+  bool known = true;
+  bool cut = false;
+  Dim stride = 1;
+  Dim offset = 0;
+  const std::vector<size_t> order = MemoryOrder(whole);
+  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+    const Dim& extent = part.dims[*axis];
+    known = known && extent.known() && whole.dims[*axis].known() && starts[*axis].known();
+    if (cut && extent.known() && extent != Dim(1)) return piece;
+    cut = cut || extent != whole.dims[*axis];
+    offset = offset + starts[*axis] * stride;
+    stride = stride * whole.dims[*axis];
+  }
+  piece.possible = true;
+  if (known) piece.offset = offset.value();
+  return piece;
+}
+
+std::optional<std::vector<Dim>> Numbers(const BoundArg& arg) {
+  if (!arg.tensors.empty()) return arg.tensors[0]->values;
+  if (arg.attribute == nullptr) return std::nullopt;
+  return SymIntArray(AttributeCast<IntArray>(*arg.attribute)).values;
+}
+
+size_t Axis(int64_t axis, int rank) { return static_cast<size_t>(axis < 0 ? axis + rank : axis); }
+
+MemoryPiece PieceOfSlice(const OpSchema& schema, const std::vector<BoundArg>& args, const MetaTensor& x,
+                         const MetaTensor& result) {
+  const auto arg = [&](const char* name) -> const BoundArg& { return args[static_cast<size_t>(schema.FindArg(name))]; };
+  const auto& axes = AttributeCast<std::vector<int64_t>>(*arg("axes").attribute);
+  const auto& steps = AttributeCast<std::vector<int64_t>>(*arg("steps").attribute);
+  const auto from = Numbers(arg("starts"));
+  const auto to = Numbers(arg("ends"));
+  if (!from || !to || from->size() != axes.size() || to->size() != axes.size()) return {};
+  if (std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step != 1; })) return {};
+  std::vector<Dim> starts(x.dims.size(), Dim(0));
+  bool known = true;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t axis = Axis(axes[i], x.rank());
+    if ((*from)[i].known() && (*to)[i].known() && x.dims[axis].known()) {
+      starts[axis] = ResolveSlice(x.dims[axis].value(), (*from)[i].value(), (*to)[i].value(), 1).start;
+    } else {
+      known = false;
+    }
+  }
+  MemoryPiece piece = PieceAt(x, result, starts);
+  if (!known) piece.offset.reset();
+  return piece;
+}
+
+MemoryPiece PieceOfTranspose(const OpSchema& schema, const std::vector<BoundArg>& args, const MetaTensor& x,
+                             const MetaTensor& result) {
+  if (!Regular(x) || !Regular(result) || x.layout != DataLayout::kNCHW || result.layout != DataLayout::kNCHW) return {};
+  const auto& perm = AttributeCast<std::vector<int64_t>>(*args[static_cast<size_t>(schema.FindArg("perm"))].attribute);
+  // Dimensions of one may go anywhere, the others keep their order.
+  MemoryPiece piece;
+  int64_t last = -1;
+  bool in_order = true;
+  for (size_t i = 0; i < x.dims.size(); ++i) {
+    const auto axis =
+        static_cast<int64_t>(Axis(perm.empty() ? x.rank() - 1 - static_cast<int64_t>(i) : perm[i], x.rank()));
+    const Dim& extent = x.dims[static_cast<size_t>(axis)];
+    if (extent == Dim(1)) continue;
+    // A symbol may turn out to be 1; numbers that change places never do.
+    if (axis < last && (extent.known() && x.dims[static_cast<size_t>(last)].known())) return {};
+    in_order = in_order && axis > last;
+    last = std::max(last, axis);
+  }
+  piece.possible = true;
+  if (x.known() && in_order) piece.offset = 0;
+  return piece;
+}
+
+}  // namespace
+
+bool GivesPieces(const OpSchema& schema) {
+  const std::string_view name = schema.name;
+  return name == "slice" || name == "split" || name == "transpose";
+}
+
+bool TakesPieces(const OpSchema& schema) { return std::string_view(schema.name) == "concat"; }
+
+MemoryPiece PieceOfArgument(const OpSchema& schema, const std::vector<BoundArg>& args,
+                            const std::vector<const MetaTensor*>& results, size_t index) {
+  if (!GivesPieces(schema) || args[0].tensors.size() != 1) return {};
+  const std::string_view name = schema.name;
+  const MetaTensor& x = *args[0].tensors[0];
+  const MetaTensor& result = *results[index];
+  if (!x.rank_known || !result.rank_known || x.rank() == 0) return {};
+  if (name == "slice") return PieceOfSlice(schema, args, x, result);
+  if (name == "transpose") return PieceOfTranspose(schema, args, x, result);
+  const size_t axis =
+      Axis(AttributeCast<int64_t>(*args[static_cast<size_t>(schema.FindArg("axis"))].attribute), x.rank());
+  std::vector<Dim> starts(x.dims.size(), Dim(0));
+  for (size_t i = 0; i < index; ++i) {
+    if (results[i]->rank() != x.rank()) return {};
+    starts[axis] = starts[axis] + results[i]->dims[axis];
+  }
+  return PieceAt(x, result, starts);
+}
+
+MemoryPiece PieceOfResult(const std::vector<BoundArg>& args, const MetaTensor& result, int64_t axis, size_t index) {
+  if (!result.rank_known || result.rank() == 0) return {};
+  const size_t along = Axis(axis, result.rank());
+  std::vector<Dim> starts(result.dims.size(), Dim(0));
+  for (size_t i = 0; i < index; ++i) {
+    const MetaTensor& before = *args[0].tensors[i];
+    if (!before.rank_known || before.rank() != result.rank()) return {};
+    starts[along] = starts[along] + before.dims[along];
+  }
+  return PieceAt(result, *args[0].tensors[index], starts);
+}
+
+}  // namespace wherry
