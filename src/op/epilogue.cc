@@ -20,12 +20,13 @@ struct ActInfo {
 
 // In the order of ActKind.
 constexpr ActInfo kActs[] = {
-    {"identity", 0}, {"relu", 0},        {"clip", 2},      {"leaky_relu", 1}, {"elu", 1},  {"sigmoid", 0},
-    {"tanh", 0},     {"hardsigmoid", 2}, {"hardswish", 0}, {"swish", 1},      {"gelu", 0}, {"gelu_tanh", 0},
-    {"exp", 0},      {"sqrt", 0},        {"abs", 0},       {"softplus", 2},   {"mish", 0}, {"erf", 0},
-    {"square", 0},   {"reciprocal", 0},  {"neg", 0},       {"log", 0},
+    {"identity", 0}, {"relu", 0},        {"clip", 2},      {"leaky_relu", 1}, {"elu", 1},   {"sigmoid", 0},
+    {"tanh", 0},     {"hardsigmoid", 2}, {"hardswish", 0}, {"swish", 1},      {"gelu", 0},  {"gelu_tanh", 0},
+    {"exp", 0},      {"sqrt", 0},        {"abs", 0},       {"softplus", 2},   {"mish", 0},  {"erf", 0},
+    {"square", 0},   {"reciprocal", 0},  {"neg", 0},       {"log", 0},        {"rsqrt", 0}, {"floor", 0},
+    {"ceil", 0},     {"round", 0},       {"sign", 0},      {"linear", 2},
 };
-static_assert(std::size(kActs) == static_cast<size_t>(ActKind::kLog) + 1);
+static_assert(std::size(kActs) == kActKinds);
 
 std::optional<ActKind> FindAct(std::string_view name) {
   for (size_t i = 0; i < std::size(kActs); ++i) {

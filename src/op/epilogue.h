@@ -32,7 +32,14 @@ enum class ActKind : uint8_t {
   kReciprocal,   // 1 / x
   kNeg,          // -x
   kLog,          // log(x)
+  kRsqrt,        // 1 / sqrt(x)
+  kFloor,        // the greatest integer <= x
+  kCeil,         // the least integer >= x
+  kRound,        // the nearest integer, half to even
+  kSign,         // -1, 0 or 1
+  kLinear,       // a * x + b
 };
+inline constexpr int kActKinds = static_cast<int>(ActKind::kLinear) + 1;
 const char* ToString(ActKind kind) noexcept;  // the names of the ops: "relu", "hardswish"
 ActKind ParseActKind(std::string_view name);  // Error(kInvalidArgument) that lists the names
 

@@ -8,7 +8,7 @@ namespace wherry {
 namespace {
 
 TEST(ActKind, NamesParseBack) {
-  for (int i = 0; i <= static_cast<int>(ActKind::kLog); ++i) {
+  for (int i = 0; i < kActKinds; ++i) {
     const auto kind = static_cast<ActKind>(i);
     EXPECT_EQ(ParseActKind(ToString(kind)), kind);
   }

@@ -28,6 +28,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "affine_fold_pass",          // the scales and biases that came together there
       "fold_constants_pass",       // weights the fusions computed
       "eliminate_dead_pass",
+      "elementwise_fuse_pass",  // what no epilogue took
       // place: decide where and how each op runs.
       "infer_shapes_pass",              // fused ops' results
       "static_kernel_pick_pass",        // a kernel for every op

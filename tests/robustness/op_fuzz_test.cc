@@ -177,7 +177,7 @@ class Fuzzer {
   EpilogueStep AnyStep() {
     EpilogueStep step;
     step.kind = static_cast<EpilogueStep::Kind>(random_.Below(4));
-    step.act = static_cast<ActKind>(random_.Below(static_cast<size_t>(ActKind::kLog) + 1));
+    step.act = static_cast<ActKind>(random_.Below(kActKinds));
     step.a = static_cast<float>(random_.Below(7));
     step.b = static_cast<float>(random_.Below(7));
     const bool sensible = !random_.OneIn(8);
@@ -194,7 +194,7 @@ class Fuzzer {
     for (size_t i = 0; i < count; ++i) {
       ElementwiseInstruction& instruction = program.instructions.emplace_back();
       instruction.op = static_cast<Op>(random_.Below(static_cast<size_t>(Op::kConstant) + 1));
-      instruction.act = static_cast<ActKind>(random_.Below(static_cast<size_t>(ActKind::kLog) + 1));
+      instruction.act = static_cast<ActKind>(random_.Below(kActKinds));
       instruction.a = static_cast<float>(random_.Below(5));
       instruction.b = static_cast<float>(random_.Below(5));
       const auto any_register = [&] {

@@ -65,7 +65,7 @@ std::optional<RowActivation> ToRowActivation(const RnnActivation& act) {
     case RnnActKind::kSigmoid: return RowActivation{ToElementwiseOp(ActKind::kSigmoid)};
     case RnnActKind::kTanh: return RowActivation{ToElementwiseOp(ActKind::kTanh)};
     case RnnActKind::kRelu: return RowActivation{ToElementwiseOp(ActKind::kRelu)};
-    case RnnActKind::kAffine: return RowActivation{ElementwiseOp::kLinear, act.alpha, act.beta};
+    case RnnActKind::kAffine: return RowActivation{ToElementwiseOp(ActKind::kLinear), act.alpha, act.beta};
     case RnnActKind::kLeakyRelu: return RowActivation{ToElementwiseOp(ActKind::kLeakyRelu), act.alpha};
     case RnnActKind::kHardSigmoid: return RowActivation{ToElementwiseOp(ActKind::kHardSigmoid), act.alpha, act.beta};
     case RnnActKind::kElu: return RowActivation{ToElementwiseOp(ActKind::kElu), act.alpha};
@@ -269,7 +269,7 @@ class Direction {
       Gate(0, input, n);
       Gate(0, forget, n);
     }
-    if (plan_.spec.input_forget) Apply(ElementwiseOp::kLinear, input, nullptr, forget, n, -1.0F, 1.0F);
+    if (plan_.spec.input_forget) Apply(ToElementwiseOp(ActKind::kLinear), input, nullptr, forget, n, -1.0F, 1.0F);
     Gate(1, cell, n);
     Apply(ElementwiseOp::kMul, cell, input, cell, n);
     Apply(ElementwiseOp::kMul, c, forget, c, n);

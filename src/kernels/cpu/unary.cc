@@ -8,16 +8,12 @@
 namespace wherry::cpu {
 namespace {
 
-void RunUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, ElementwiseOp op, float a = 0.0F,
+void RunUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, ActKind kind, float a = 0.0F,
               float b = 0.0F) {
   const BroadcastLoops loops = LoopsOver(out->meta(), {&x.meta(), 1});
   const float* const input = x.data<float>();
-  RunElementwise(CompiledElementwise(op, a, b), loops, {&input, 1}, out->mutable_data<float>(), context.pool());
-}
-
-void RunUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, ActKind kind, float a = 0.0F,
-              float b = 0.0F) {
-  RunUnary(context, x, out, ToElementwiseOp(kind), a, b);
+  RunElementwise(CompiledElementwise(ToElementwiseOp(kind), a, b), loops, {&input, 1}, out->mutable_data<float>(),
+                 context.pool());
 }
 
 #define WHERRY_CPU_UNARY(name, ...)                                              \
@@ -32,15 +28,15 @@ WHERRY_CPU_UNARY(Tanh, ActKind::kTanh)
 WHERRY_CPU_UNARY(Exp, ActKind::kExp)
 WHERRY_CPU_UNARY(Log, ActKind::kLog)
 WHERRY_CPU_UNARY(Sqrt, ActKind::kSqrt)
-WHERRY_CPU_UNARY(Rsqrt, ElementwiseOp::kRsqrt)
+WHERRY_CPU_UNARY(Rsqrt, ActKind::kRsqrt)
 WHERRY_CPU_UNARY(Abs, ActKind::kAbs)
 WHERRY_CPU_UNARY(Neg, ActKind::kNeg)
 WHERRY_CPU_UNARY(Square, ActKind::kSquare)
 WHERRY_CPU_UNARY(Reciprocal, ActKind::kReciprocal)
-WHERRY_CPU_UNARY(Floor, ElementwiseOp::kFloor)
-WHERRY_CPU_UNARY(Ceil, ElementwiseOp::kCeil)
-WHERRY_CPU_UNARY(Round, ElementwiseOp::kRound)
-WHERRY_CPU_UNARY(Sign, ElementwiseOp::kSign)
+WHERRY_CPU_UNARY(Floor, ActKind::kFloor)
+WHERRY_CPU_UNARY(Ceil, ActKind::kCeil)
+WHERRY_CPU_UNARY(Round, ActKind::kRound)
+WHERRY_CPU_UNARY(Sign, ActKind::kSign)
 WHERRY_CPU_UNARY(Erf, ActKind::kErf)
 WHERRY_CPU_UNARY(Silu, ActKind::kSwish, 1.0F)
 WHERRY_CPU_UNARY(Mish, ActKind::kMish)
@@ -87,13 +83,13 @@ void Scale(const CpuContext& context, const DenseTensor& x, const Scalar& scale,
            bool bias_after_scale, DenseTensor* out) {
   const double factor = scale.to<double>();
   const double summand = bias_after_scale ? bias.to<double>() : bias.to<double>() * factor;
-  RunUnary(context, x, out, ElementwiseOp::kLinear, static_cast<float>(factor), static_cast<float>(summand));
+  RunUnary(context, x, out, ActKind::kLinear, static_cast<float>(factor), static_cast<float>(summand));
 }
 
 template <typename T>
 void Dropout(const CpuContext& context, const DenseTensor& x, float p, const std::string& mode, DenseTensor* out) {
   const bool scales = mode == "downgrade_in_infer";
-  RunUnary(context, x, out, ElementwiseOp::kLinear, scales ? static_cast<float>(1.0 - static_cast<double>(p)) : 1.0F);
+  RunUnary(context, x, out, ActKind::kLinear, scales ? static_cast<float>(1.0 - static_cast<double>(p)) : 1.0F);
 }
 
 }  // namespace

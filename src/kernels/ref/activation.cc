@@ -48,6 +48,12 @@ double Activate(ActKind kind, double x, double a, double b) {
     case ActKind::kReciprocal: return 1.0 / x;
     case ActKind::kNeg: return -x;
     case ActKind::kLog: return std::log(x);
+    case ActKind::kRsqrt: return 1.0 / std::sqrt(x);
+    case ActKind::kFloor: return std::floor(x);
+    case ActKind::kCeil: return std::ceil(x);
+    case ActKind::kRound: return std::nearbyint(x);
+    case ActKind::kSign: return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x;
+    case ActKind::kLinear: return a * x + b;
   }
   Throw(ErrorCode::kInternal, "bug in Wherry: unknown activation ", static_cast<int>(kind));
 }

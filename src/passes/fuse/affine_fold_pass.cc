@@ -33,11 +33,12 @@ struct Weight {
 // Nothing where a scale cannot go into the weight.
 std::optional<Weight> FoldableWeight(const SSAGraph& graph, const Node::Stmt& stmt) {
   const std::string op = stmt.op_type();
-  const bool transposed_conv = op == "conv2d_transpose";
-  const char* const param = op == "conv2d" || transposed_conv ? "filter" : op == "fc" ? "w" : "y";
+  const bool transposed_conv = op == "conv2d_transpose" || op == "conv3d_transpose";
+  const bool conv = op == "conv2d" || op == "conv3d";
+  const char* const param = conv || transposed_conv ? "filter" : op == "fc" ? "w" : "y";
   const DenseTensor* weight = graph.TryWeight(stmt.input(param));
   if (weight == nullptr || weight->dtype() != DataType::kFloat || weight->shape().rank() < 2) return std::nullopt;
-  if (op == "conv2d") return Weight{param, 0};
+  if (conv) return Weight{param, 0};
   // With groups, a channel is a pair of places on axes 0 and 1.
   if (transposed_conv && stmt.GetAttr<int>("groups") != 1) return std::nullopt;
   if (transposed_conv) return Weight{param, 1};
@@ -97,9 +98,7 @@ class AffineFoldPass : public ProgramPass {
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     int folded = 0;
     for (Node* node : graph->StmtTopologicalOrder()) {
-      const std::string op = node->AsStmt().op_type();
-      if ((op == "conv2d" || op == "conv2d_transpose" || op == "fc" || op == "fused_matmul") && Fold(graph.get(), node))
-        ++folded;
+      if (node->AsStmt().HasAttr("epilogue") && Fold(graph.get(), node)) ++folded;
     }
     if (folded > 0) Note(std::to_string(folded) + " epilogues with fewer scales and biases");
   }

@@ -1,4 +1,4 @@
-// conv2d or conv2d_transpose + batch_norm -> the convolution with other weights and a bias:
+// conv2d, conv3d or a transposed one + batch_norm -> the convolution with other weights and a bias:
 //   bn(conv(x, w) + b) = conv(x, w * s) + (b - mean) * s + beta,   s = gamma / sqrt(variance + epsilon), per output
 //   channel.
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 class ConvBnFuser : public FuseBase {
  public:
-  explicit ConvBnFuser(std::string op) : op_(std::move(op)), transposed_(op_ == "conv2d_transpose") {}
+  explicit ConvBnFuser(std::string op) : op_(std::move(op)), transposed_(op_.ends_with("_transpose")) {}
 
  protected:
   void BuildPattern() override {
@@ -117,7 +117,7 @@ class ConvBnFuser : public FuseBase {
 class ConvBnFusePass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
-    for (const char* op : {"conv2d", "conv2d_transpose"}) {
+    for (const char* op : {"conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"}) {
       int fused = 0;
       // One match at a time of two batch norms in a row.
       for (int found = -1; found != 0; fused += found) {

@@ -10,68 +10,18 @@
 
 #include "base/check.h"
 #include "op/infer/infer_util.h"
+#include "pass/act_step.h"
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {
 namespace {
-
-struct Activation {
-  ActKind kind;
-  float a;
-  float b;
-};
-
-float Number(const Node::Stmt& stmt, const char* name) { return stmt.GetAttr<Scalar>(name).to<float>(); }
-
-// The activation that a statement is, if it is one.
-std::optional<Activation> ActivationOf(const Node::Stmt& stmt) {
-  struct Plain {
-    const char* op;
-    ActKind kind;
-    float a;
-    float b;
-  };
-  static constexpr Plain kPlain[] = {
-      {"relu", ActKind::kRelu, 0, 0},
-      {"relu6", ActKind::kClip, 0, 6},
-      {"sigmoid", ActKind::kSigmoid, 0, 0},
-      {"tanh", ActKind::kTanh, 0, 0},
-      {"hardswish", ActKind::kHardSwish, 0, 0},
-      {"silu", ActKind::kSwish, 1, 0},
-      {"mish", ActKind::kMish, 0, 0},
-      {"exp", ActKind::kExp, 0, 0},
-      {"sqrt", ActKind::kSqrt, 0, 0},
-      {"abs", ActKind::kAbs, 0, 0},
-      {"erf", ActKind::kErf, 0, 0},
-      {"square", ActKind::kSquare, 0, 0},
-      {"reciprocal", ActKind::kReciprocal, 0, 0},
-      {"neg", ActKind::kNeg, 0, 0},
-      {"log", ActKind::kLog, 0, 0},
-  };
-  const std::string op = stmt.op_type();
-  for (const Plain& plain : kPlain) {
-    if (op == plain.op) return Activation{plain.kind, plain.a, plain.b};
-  }
-  const auto number = [&stmt](const char* name) { return stmt.GetAttr<float>(name); };
-  if (op == "leaky_relu") return Activation{ActKind::kLeakyRelu, number("negative_slope"), 0};
-  if (op == "elu") return Activation{ActKind::kElu, number("alpha"), 0};
-  if (op == "swish") return Activation{ActKind::kSwish, number("beta"), 0};
-  if (op == "hardsigmoid") return Activation{ActKind::kHardSigmoid, number("slope"), number("offset")};
-  if (op == "softplus") return Activation{ActKind::kSoftplus, number("beta"), number("threshold")};
-  if (op == "gelu") return Activation{stmt.GetAttr<bool>("approximate") ? ActKind::kGeluTanh : ActKind::kGelu, 0, 0};
-  if (op == "clip" && stmt.HasAttr("min") && stmt.HasAttr("max")) {
-    return Activation{ActKind::kClip, Number(stmt, "min"), Number(stmt, "max")};
-  }
-  return std::nullopt;
-}
 
 class EpilogueFusePass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     NodeList bases = graph->StmtTopologicalOrder();
     std::erase_if(bases, [](const Node* stmt) {
-      const std::string op = stmt->AsStmt().op_type();
-      return op != "conv2d" && op != "conv2d_transpose" && op != "fc" && op != "matmul" && op != "fused_matmul";
+      return !stmt->AsStmt().HasAttr("epilogue") && stmt->AsStmt().op_type() != "matmul";
     });
     for (Node* base : bases) {  // what is fused and erased is never itself a base
       const std::string op = base->AsStmt().op_type();
@@ -101,19 +51,24 @@ class EpilogueFusePass : public ProgramPass {
     if (value->AsArg().type.dtype != DataType::kFloat || !value->AsArg().type.rank_known) return nullptr;
     const bool plain_matmul = stmt.op_type() == "matmul";
     Epilogue epilogue = plain_matmul ? Epilogue() : stmt.GetAttr<Epilogue>("epilogue");
+    // Asked before weights are made for steps.
+    const size_t room = Epilogue::kMaxSteps - std::min<size_t>(epilogue.steps.size(), Epilogue::kMaxSteps);
+    if (room == 0) return nullptr;
     Node* next = value->outlinks()[0];
     std::vector<AddedStep> added;
-    if (const std::optional<Activation> activation = ActivationOf(next->AsStmt())) {
+    if (next->AsStmt().op_type() == "scale") {
+      added = StepsOfScale(graph, stmt, value, next->AsStmt(), room);
+    } else if (const std::optional<ActStep> activation = ActivationOf(next->AsStmt())) {
       if (next->AsStmt().input("x") != value) return nullptr;
       added.push_back({EpilogueStep{EpilogueStep::Kind::kAct, activation->kind, activation->a, activation->b, -1}});
     } else if (next->AsStmt().op_type() == "batch_norm") {
-      added = StepsOfBatchNorm(graph, stmt, value, next->AsStmt());
+      if (room >= 2) added = StepsOfBatchNorm(graph, stmt, value, next->AsStmt());
     } else {
       Node* operand = nullptr;
       const auto step = StepWithOperand(graph, stmt, value, next->AsStmt(), &operand);
       if (step) added.push_back({*step, operand});
     }
-    if (added.empty() || epilogue.steps.size() + added.size() > Epilogue::kMaxSteps) return nullptr;
+    if (added.empty()) return nullptr;
     Binding inputs = stmt.inputs();
     for (auto& [step, operand] : added) {
       if (operand != nullptr) {
@@ -174,6 +129,27 @@ class EpilogueFusePass : public ProgramPass {
     return EpilogueStep{scales ? EpilogueStep::Kind::kScale : EpilogueStep::Kind::kBias, ActKind::kIdentity, 0, 0, -1};
   }
 
+  // x * scale + bias per channel, so that they fold into weights and other biases.
+  static std::vector<AddedStep> StepsOfScale(SSAGraph* graph, const Node::Stmt& base, const Node* value,
+                                             const Node::Stmt& next, size_t room) {
+    const std::optional<ActStep> linear = ActivationOf(next);
+    const std::optional<int64_t> channels = Channels(base, value->AsArg().type);
+    if (!linear || !channels) return {};
+    std::vector<AddedStep> steps;
+    const auto append = [&](EpilogueStep::Kind kind, float number) {
+      DenseTensor row(HostAllocator(), TensorMeta{DataType::kFloat, Shape{*channels}, DataLayout::kNCHW, 0});
+      std::fill_n(row.mutable_data<float>(), *channels, number);
+      steps.push_back({EpilogueStep{kind, ActKind::kIdentity, 0, 0, -1},
+                       graph->NewWeight(value->AsArg().name + ".scale", std::move(row))});
+    };
+    const bool shifts = linear->b != 0;
+    const bool scales = linear->a != 1 || !shifts;
+    if (static_cast<size_t>(scales) + static_cast<size_t>(shifts) > room) return {};
+    if (scales) append(EpilogueStep::Kind::kScale, linear->a);
+    if (shifts) append(EpilogueStep::Kind::kBias, linear->b);
+    return steps;
+  }
+
   // A normalisation by known statistics is a scale and a bias: what conv_bn_fuse_pass leaves, because a bias or an
   // activation stands between.
   static std::vector<AddedStep> StepsOfBatchNorm(SSAGraph* graph, const Node::Stmt& base, const Node* value,
@@ -213,21 +189,33 @@ class EpilogueFusePass : public ProgramPass {
              graph->NewWeight(name + ".bias", std::move(bias))}};
   }
 
+  static int ChannelAxis(const Node::Stmt& base, const MetaTensor& result) {
+    return EpilogueChannelAxis(base.op_type()) == 1 ? 1 : result.rank() - 1;
+  }
+
+  // How many channels the result has; nothing if that is not known or none.
+  static std::optional<int64_t> Channels(const Node::Stmt& base, const MetaTensor& result) {
+    const int axis = ChannelAxis(base, result);
+    if (axis < 0 || axis >= result.rank()) return std::nullopt;
+    const Dim& channels = result.dims[static_cast<size_t>(axis)];
+    if (!channels.known() || channels.value() == 0) return std::nullopt;
+    return channels.value();
+  }
+
   // The weight as one number per channel of the result (axis 1 of a convolution's, the last of a product's), if
   // broadcasting makes it so.
   static std::optional<std::vector<float>> PerChannel(const Node::Stmt& base, const MetaTensor& result,
                                                       const DenseTensor& weight) {
-    const int axis = EpilogueChannelAxis(base.op_type()) == 1 ? 1 : result.rank() - 1;
-    if (axis < 0 || axis >= result.rank() || weight.shape().rank() > result.rank()) return std::nullopt;
-    const Dim& channels = result.dims[static_cast<size_t>(axis)];
-    if (!channels.known() || channels.value() == 0) return std::nullopt;
+    const std::optional<int64_t> channels = Channels(base, result);
+    if (!channels || weight.shape().rank() > result.rank()) return std::nullopt;
+    const int axis = ChannelAxis(base, result);
     const int offset = result.rank() - weight.shape().rank();
     for (int d = 0; d < weight.shape().rank(); ++d) {
-      const bool fits = weight.shape()[d] == 1 || (d + offset == axis && weight.shape()[d] == channels.value());
+      const bool fits = weight.shape()[d] == 1 || (d + offset == axis && weight.shape()[d] == *channels);
       if (!fits) return std::nullopt;
     }
     const auto* data = weight.data<float>();
-    if (weight.numel() == 1) return std::vector<float>(static_cast<size_t>(channels.value()), data[0]);
+    if (weight.numel() == 1) return std::vector<float>(static_cast<size_t>(*channels), data[0]);
     return std::vector<float>(data, data + weight.numel());
   }
 };

@@ -5,47 +5,12 @@
 
 #include "base/check.h"
 #include "op/infer/infer_util.h"
+#include "pass/act_step.h"
 #include "pass/kernel_choice.h"
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {
 namespace {
-
-// The op that does what an activation step does, with its attributes.
-std::optional<std::pair<std::string, AttributeMap>> OpOf(const EpilogueStep& step) {
-  const auto plain = [](const char* op) { return std::make_pair(std::string(op), AttributeMap{}); };
-  switch (step.act) {
-    case ActKind::kRelu: return plain("relu");
-    case ActKind::kClip:
-      return std::make_pair(std::string("clip"), AttributeMap{{"min", Scalar(step.a)}, {"max", Scalar(step.b)}});
-    case ActKind::kLeakyRelu:
-      return std::make_pair(std::string("leaky_relu"), AttributeMap{{"negative_slope", double{step.a}}});
-    case ActKind::kElu: return std::make_pair(std::string("elu"), AttributeMap{{"alpha", double{step.a}}});
-    case ActKind::kSigmoid: return plain("sigmoid");
-    case ActKind::kTanh: return plain("tanh");
-    case ActKind::kHardSigmoid:
-      return std::make_pair(std::string("hardsigmoid"),
-                            AttributeMap{{"slope", double{step.a}}, {"offset", double{step.b}}});
-    case ActKind::kHardSwish: return plain("hardswish");
-    case ActKind::kSwish: return std::make_pair(std::string("swish"), AttributeMap{{"beta", double{step.a}}});
-    case ActKind::kGelu: return plain("gelu");
-    case ActKind::kGeluTanh: return std::make_pair(std::string("gelu"), AttributeMap{{"approximate", true}});
-    case ActKind::kExp: return plain("exp");
-    case ActKind::kSqrt: return plain("sqrt");
-    case ActKind::kAbs: return plain("abs");
-    case ActKind::kSoftplus:
-      return std::make_pair(std::string("softplus"),
-                            AttributeMap{{"beta", double{step.a}}, {"threshold", double{step.b}}});
-    case ActKind::kMish: return plain("mish");
-    case ActKind::kErf: return plain("erf");
-    case ActKind::kSquare: return plain("square");
-    case ActKind::kReciprocal: return plain("reciprocal");
-    case ActKind::kNeg: return plain("neg");
-    case ActKind::kLog: return plain("log");
-    case ActKind::kIdentity: return std::nullopt;
-  }
-  return std::nullopt;
-}
 
 class LegalizePass : public ProgramPass {
  public:
@@ -95,11 +60,9 @@ class LegalizePass : public ProgramPass {
     Node* inner = graph->NewArg(result->AsArg().name + ".part", result->AsArg().type);
     OpDesc desc("relu");
     if (step.kind == EpilogueStep::Kind::kAct) {
-      const auto op = OpOf(step);
-      desc.SetType(op ? op->first : "assign");
-      if (op) {
-        for (const auto& [name, value] : op->second) desc.SetAttribute(name, value);
-      }
+      auto [op, attrs] = OpOf({step.act, step.a, step.b});
+      desc.SetType(op);
+      for (auto& [name, value] : attrs) desc.SetAttribute(name, std::move(value));
       desc.SetInput("x", {inner->AsArg().name});
     } else {
       desc.SetType(step.kind == EpilogueStep::Kind::kScale ? "multiply" : "add");
@@ -117,14 +80,17 @@ class LegalizePass : public ProgramPass {
   Node* Operand(SSAGraph* graph, const Node* stmt, const EpilogueStep& step) const {
     Node* operand = stmt->AsStmt().input_list("operands").at(static_cast<size_t>(step.operand));
     if (step.kind == EpilogueStep::Kind::kAdd || EpilogueChannelAxis(stmt->AsStmt().op_type()) != 1) return operand;
+    const int axes = stmt->AsStmt().op_type().substr(0, 6) == "conv3d" ? 3 : 2;
     if (const DenseTensor* weight = graph->TryWeight(operand)) {
       TensorMeta meta = weight->meta();
-      meta.shape = Shape{weight->numel(), 1, 1};
+      meta.shape = Shape{weight->numel()};
+      for (int i = 0; i < axes; ++i) meta.shape.push_back(1);
       return graph->NewWeight(operand->AsArg().name, DenseTensor(meta, weight->buffer(), weight->offset()));
     }
     Node* shaped = graph->NewArg(operand->AsArg().name + ".channels");
-    Pick(graph,
-         graph->NewStmt("reshape", {{"x", {operand}}}, {{"out", {shaped}}}, {{"shape", IntArray({-1, 1, 1})}}, stmt));
+    std::vector<int64_t> shape(static_cast<size_t>(axes + 1), 1);
+    shape[0] = -1;
+    Pick(graph, graph->NewStmt("reshape", {{"x", {operand}}}, {{"out", {shaped}}}, {{"shape", IntArray(shape)}}, stmt));
     return shaped;
   }
 

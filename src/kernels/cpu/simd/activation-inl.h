@@ -43,6 +43,13 @@ HWY_INLINE FloatVec Mish(FloatVec x) {
   return hn::Mul(x, hn::Div(numerator, hn::Add(numerator, Set(2.0f))));
 }
 
+HWY_INLINE FloatVec Sign(FloatVec x) {
+  const FloatVec one = hn::CopySign(Set(1.0f), x);
+  // Zero and NaN are themselves.
+  const FloatMask whole = hn::Or(hn::Lt(x, Zero()), hn::Gt(x, Zero()));
+  return hn::IfThenElse(whole, one, x);
+}
+
 // One activation. `kKind` is a template argument so that loops over a tile choose once, outside.
 template <ActKind kKind>
 HWY_INLINE FloatVec Activate(FloatVec v, FloatVec a, FloatVec b) {
@@ -93,6 +100,18 @@ HWY_INLINE FloatVec Activate(FloatVec v, FloatVec a, FloatVec b) {
     return hn::Neg(v);
   } else if constexpr (kKind == K::kLog) {
     return Log(v);
+  } else if constexpr (kKind == K::kRsqrt) {
+    return hn::Div(Set(1.0f), hn::Sqrt(v));
+  } else if constexpr (kKind == K::kFloor) {
+    return hn::Floor(v);
+  } else if constexpr (kKind == K::kCeil) {
+    return hn::Ceil(v);
+  } else if constexpr (kKind == K::kRound) {
+    return hn::Round(v);
+  } else if constexpr (kKind == K::kSign) {
+    return Sign(v);
+  } else if constexpr (kKind == K::kLinear) {
+    return hn::MulAdd(v, a, b);
   } else {
     static_assert(kKind == K::kIdentity);
     return v;
@@ -126,6 +145,12 @@ HWY_INLINE void WithActivation(ActKind kind, const Body& body) {
     case K::kReciprocal: return body.template Run<K::kReciprocal>();
     case K::kNeg: return body.template Run<K::kNeg>();
     case K::kLog: return body.template Run<K::kLog>();
+    case K::kRsqrt: return body.template Run<K::kRsqrt>();
+    case K::kFloor: return body.template Run<K::kFloor>();
+    case K::kCeil: return body.template Run<K::kCeil>();
+    case K::kRound: return body.template Run<K::kRound>();
+    case K::kSign: return body.template Run<K::kSign>();
+    case K::kLinear: return body.template Run<K::kLinear>();
   }
 }
 

@@ -37,6 +37,12 @@ inline double ExactActivation(const Activation& activation, double x) {
     case ActKind::kReciprocal: return 1.0 / x;
     case ActKind::kNeg: return -x;
     case ActKind::kLog: return std::log(x);
+    case ActKind::kRsqrt: return 1.0 / std::sqrt(x);
+    case ActKind::kFloor: return std::floor(x);
+    case ActKind::kCeil: return std::ceil(x);
+    case ActKind::kRound: return std::nearbyint(x);
+    case ActKind::kSign: return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
+    case ActKind::kLinear: return a * x + b;
   }
   return 0.0;
 }

@@ -202,6 +202,12 @@ TEST(Activation, MatchesDouble) {
       {ActKind::kReciprocal},
       {ActKind::kNeg},
       {ActKind::kLog},
+      {ActKind::kRsqrt},
+      {ActKind::kFloor},
+      {ActKind::kCeil},
+      {ActKind::kRound},
+      {ActKind::kSign},
+      {ActKind::kLinear, -0.5f, 2.0f},
   };
   constexpr int kCount = 4003;
   float x[kCount];

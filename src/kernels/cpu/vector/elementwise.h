@@ -20,17 +20,9 @@ enum class ElementwiseOp : uint8_t {
   kMax,  // NaN if either is
   kMin,  // NaN if either is
   kPow,
-  kFloor,
-  kCeil,
-  kRound,  // half to even
-  kTrunc,
-  kRsqrt,
-  kSign,      // NaN for NaN
   kConstant,  // a
-  kLinear,    // a x + b
   kActivation,
 };
-inline constexpr int kActKinds = static_cast<int>(ActKind::kLog) + 1;
 inline constexpr int kElementwiseOps = static_cast<int>(ElementwiseOp::kActivation) + kActKinds;
 
 constexpr ElementwiseOp ToElementwiseOp(ActKind kind) {

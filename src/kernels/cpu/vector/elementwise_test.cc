@@ -211,23 +211,22 @@ TEST(Elementwise, NonFinite) {
       EXPECT_EQ(run(ElementwiseOp::kMin, swap)[3], -inf);
     }
     EXPECT_TRUE(std::isnan(run(ToElementwiseOp(ActKind::kRelu), false)[0]));
-    const std::vector<float> sign = run(ElementwiseOp::kSign, false);
+    const std::vector<float> sign = run(ToElementwiseOp(ActKind::kSign), false);
     EXPECT_TRUE(std::isnan(sign[0]));
     EXPECT_EQ(sign[1], 1.0f);
     EXPECT_EQ(sign[3], -1.0f);
     EXPECT_EQ(sign[4], 0.0f);
-    const std::vector<float> round = run(ElementwiseOp::kRound, false);
+    const std::vector<float> round = run(ToElementwiseOp(ActKind::kRound), false);
     EXPECT_EQ(round[5], 2.0f);
     EXPECT_EQ(round[6], -2.0f);
     EXPECT_EQ(round[7], 0.0f);
     EXPECT_EQ(round[2], inf);
-    EXPECT_EQ(run(ElementwiseOp::kFloor, false)[8], -4.0f);
-    EXPECT_EQ(run(ElementwiseOp::kCeil, false)[8], -3.0f);
-    EXPECT_EQ(run(ElementwiseOp::kTrunc, false)[8], -3.0f);
-    EXPECT_NEAR(run(ElementwiseOp::kRsqrt, false)[7], 1.41421356, 1e-6);
+    EXPECT_EQ(run(ToElementwiseOp(ActKind::kFloor), false)[8], -4.0f);
+    EXPECT_EQ(run(ToElementwiseOp(ActKind::kCeil), false)[8], -3.0f);
+    EXPECT_NEAR(run(ToElementwiseOp(ActKind::kRsqrt), false)[7], 1.41421356, 1e-6);
     EXPECT_EQ(run(ElementwiseOp::kPow, false)[6], 6.25f);
-    EXPECT_EQ(run(ElementwiseOp::kLinear, false, 3.0f, 0.25f)[5], 7.75f);
-    EXPECT_TRUE(std::isnan(run(ElementwiseOp::kLinear, false, 0.0f, 1.0f)[2]));
+    EXPECT_EQ(run(ToElementwiseOp(ActKind::kLinear), false, 3.0f, 0.25f)[5], 7.75f);
+    EXPECT_TRUE(std::isnan(run(ToElementwiseOp(ActKind::kLinear), false, 0.0f, 1.0f)[2]));
   });
 }
 

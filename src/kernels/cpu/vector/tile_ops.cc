@@ -36,32 +36,9 @@ HWY_INLINE FloatVec Binary(FloatVec x, FloatVec y) {
   }
 }
 
-HWY_INLINE FloatVec Sign(FloatVec x) {
-  const FloatVec one = hn::CopySign(Set(1.0f), x);
-  // Zero and NaN are themselves.
-  const FloatMask whole = hn::Or(hn::Lt(x, Zero()), hn::Gt(x, Zero()));
-  return hn::IfThenElse(whole, one, x);
-}
-
 template <Op kOp>
 HWY_INLINE FloatVec Unary(FloatVec x, FloatVec a, FloatVec b) {
-  if constexpr (kOp == Op::kFloor) {
-    return hn::Floor(x);
-  } else if constexpr (kOp == Op::kCeil) {
-    return hn::Ceil(x);
-  } else if constexpr (kOp == Op::kRound) {
-    return hn::Round(x);
-  } else if constexpr (kOp == Op::kTrunc) {
-    return hn::Trunc(x);
-  } else if constexpr (kOp == Op::kRsqrt) {
-    return hn::Div(Set(1.0f), hn::Sqrt(x));
-  } else if constexpr (kOp == Op::kSign) {
-    return Sign(x);
-  } else if constexpr (kOp == Op::kLinear) {
-    return hn::MulAdd(x, a, b);
-  } else {
-    return Activate<static_cast<ActKind>(static_cast<int>(kOp) - static_cast<int>(Op::kActivation))>(x, a, b);
-  }
+  return Activate<static_cast<ActKind>(static_cast<int>(kOp) - static_cast<int>(Op::kActivation))>(x, a, b);
 }
 
 void PowTile(const float* x, const float* y, float* out, int64_t n, float, float) {
