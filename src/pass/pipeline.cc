@@ -17,16 +17,17 @@ const std::vector<std::string>& DefaultPipeline() {
       "algebra_pass",               // constants in one form and place, once what stood between them is gone
       "eliminate_dead_pass",        // what folding and identities left behind
       // fuse: larger patterns before the smaller ones they contain.
-      "conv_bn_fuse_pass",         // into weights and bias, before the bias becomes an epilogue
-      "fc_fuse_pass",              // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
-      "norm_fuse_pass",            // before the gain or the bias is taken for a step of something else
-      "attention_fuse_pass",       // while its scale and mask stand apart from the products
-      "qkv_merge_pass",            // the products in front of an attention, which reads each by its columns
-      "activation_fuse_pass",      // activations before their pieces are taken into an epilogue one by one
-      "matmul_operand_fuse_pass",  // numbers that the operands of a product are multiplied by, and transposes
-      "epilogue_fuse_pass",        // bias, residual and activation into conv, fc and matmul
-      "affine_fold_pass",          // the scales and biases that came together there
-      "fold_constants_pass",       // weights the fusions computed
+      "conv_bn_fuse_pass",          // into weights and bias, before the bias becomes an epilogue
+      "fc_fuse_pass",               // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
+      "shuffle_channel_fuse_pass",  // reshape, transpose, reshape: the axes would fix the layout
+      "norm_fuse_pass",             // before the gain or the bias is taken for a step of something else
+      "attention_fuse_pass",        // while its scale and mask stand apart from the products
+      "qkv_merge_pass",             // the products in front of an attention, which reads each by its columns
+      "activation_fuse_pass",       // activations before their pieces are taken into an epilogue one by one
+      "matmul_operand_fuse_pass",   // numbers that the operands of a product are multiplied by, and transposes
+      "epilogue_fuse_pass",         // bias, residual and activation into conv, fc and matmul
+      "affine_fold_pass",           // the scales and biases that came together there
+      "fold_constants_pass",        // weights the fusions computed
       "eliminate_dead_pass",
       "elementwise_fuse_pass",  // what no epilogue took
       // place: decide where and how each op runs.

@@ -90,9 +90,7 @@ void PixelUnshuffle(OpContext& c) {
 
 void ChannelShuffle(OpContext& c) {
   const int64_t groups = PositiveAttr(c, c.op().type == "shuffle_channel" ? "group" : "groups");
-  const std::string x = Images(c);
-  const std::string apart = ReshapedTo(c, x, x, {Axis(0), Fixed(groups), Axis(1, 1, groups), Axis(2), Axis(3)});
-  ImagesResult(c, ReshapedTo(c, c.Transposed(apart, {0, 2, 1, 3, 4}), x, {Axis(0), Axis(1), Axis(2), Axis(3)}));
+  ImagesResult(c, c.Emit("shuffle_channel", {{"x", {Images(c)}}}, {{"groups", groups}}));
 }
 
 // The largest of each `groups` neighbouring channels.

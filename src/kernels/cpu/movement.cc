@@ -1,4 +1,4 @@
-// Operators that only move elements, of every type: transpose, layout, slice, expand, concat, split.
+// Operators that only move elements, of every type: transpose, shuffle_channel, layout, slice, expand, concat, split.
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/movement/strided_copy.h"
@@ -33,6 +33,29 @@ void Transpose(const CpuContext& context, const DenseTensor& x, const std::vecto
     strides[static_cast<size_t>(i)] = own[Index(axis, rank)];
   }
   Copy(context, out->shape(), x.data<T>(), strides, out->mutable_data<T>(), StridesOf(out->meta()));
+}
+
+// Axis 1 as two, the groups and the channels of each, which change places.
+template <typename T>
+void ShuffleChannel(const CpuContext& context, const DenseTensor& x, int groups, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const int64_t each = x.shape()[1] / groups;
+  Shape shape;
+  AxisStrides from{};
+  AxisStrides to{};
+  const auto append = [&](int64_t dim, int64_t from_stride, int64_t to_stride) {
+    from[static_cast<size_t>(shape.rank())] = from_stride;
+    to[static_cast<size_t>(shape.rank())] = to_stride;
+    shape.push_back(dim);
+  };
+  const AxisStrides own = StridesOf(x.meta());
+  const AxisStrides result = StridesOf(out->meta());
+  append(x.shape()[0], own[0], result[0]);
+  append(each, own[1], groups * result[1]);
+  append(groups, each * own[1], result[1]);
+  for (int axis = 2; axis < x.shape().rank(); ++axis)
+    append(x.shape()[axis], own[Index(axis, 0)], result[Index(axis, 0)]);
+  Copy(context, shape, x.data<T>(), from, out->mutable_data<T>(), to);
 }
 
 template <typename T>
@@ -91,6 +114,8 @@ void Split(const CpuContext& context, const DenseTensor& x, int axis, std::span<
 }  // namespace
 
 REGISTER_KERNEL(transpose, cpu, kX86, kNCHW, Transpose, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(shuffle_channel, cpu, kX86, kNCHW, ShuffleChannel, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(shuffle_channel, cpu, kX86, kNHWC, ShuffleChannel, WHERRY_CPU_MOVABLE);
 REGISTER_KERNEL(layout, cpu, kX86, kAny, Layout, WHERRY_CPU_MOVABLE);
 REGISTER_KERNEL(slice, cpu, kX86, kNCHW, Slice, WHERRY_CPU_MOVABLE);
 REGISTER_KERNEL(slice, cpu, kX86, kNHWC, Slice, WHERRY_CPU_MOVABLE);

@@ -189,6 +189,7 @@ MetaTensor ReshapeInferMeta(const MetaTensor& x, const SymIntArray& shape, bool 
 MetaTensor SqueezeInferMeta(const MetaTensor& x, const SymIntArray& axis);
 MetaTensor UnsqueezeInferMeta(const MetaTensor& x, const SymIntArray& axis);
 MetaTensor FlattenInferMeta(const MetaTensor& x, int start_axis, int stop_axis);
+MetaTensor ShuffleChannelInferMeta(const MetaTensor& x, int groups);
 MetaTensor TransposeInferMeta(const MetaTensor& x, const std::vector<int64_t>& perm);
 
 // Parts, joins and repetitions.

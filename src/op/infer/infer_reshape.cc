@@ -131,6 +131,17 @@ MetaTensor FlattenInferMeta(const MetaTensor& x, int start_axis, int stop_axis) 
   return WithDims(x, std::move(dims));
 }
 
+MetaTensor ShuffleChannelInferMeta(const MetaTensor& x, int groups) {
+  WHERRY_ENFORCE(groups >= 1, kInvalidArgument, "groups is ", groups, ", expected at least 1");
+  MetaTensor out = UnaryInferMeta(x);
+  if (!x.rank_known) return out;
+  WHERRY_ENFORCE(x.rank() >= 2, kInvalidArgument, "x has rank ", x.rank(), ", expected channels on axis 1");
+  const Dim& channels = x.dims[1];
+  WHERRY_ENFORCE(!channels.known() || channels.value() % groups == 0, kInvalidArgument, channels.DebugString(),
+                 " channels are no multiple of ", groups, " groups");
+  return out;
+}
+
 MetaTensor TransposeInferMeta(const MetaTensor& x, const std::vector<int64_t>& perm) {
   if (!x.rank_known) return MetaTensor::UnknownRank(x.dtype);
   std::vector<Dim> dims(x.dims.rbegin(), x.dims.rend());

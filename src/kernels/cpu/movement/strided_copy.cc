@@ -89,9 +89,29 @@ void Transpose4x4(const T* from, int64_t from_stride, T* to, int64_t to_stride) 
   }
 }
 
+// to = a[0], b[0], a[1], b[1], ... for elements of 4 bytes.
+template <typename T>
+void Interleave2(const T* a, const T* b, T* to, int64_t count) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i));
+    const __m128i y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * i), _mm_unpacklo_epi32(x, y));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * i + 4), _mm_unpackhi_epi32(x, y));
+  }
+  for (; i < count; ++i) {
+    to[2 * i] = a[i];
+    to[2 * i + 1] = b[i];
+  }
+}
+
 // The same for rows x cols elements, in blocks whose lines stay in L1 both ways.
 template <typename T>
 void TransposeTile(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t rows, int64_t cols) {
+  if (cols == 2 && to_stride == 2 && sizeof(T) == 4) {
+    Interleave2(from, from + from_stride, to, rows);
+    return;
+  }
   if (cols < 4) {
     // Interleaving a few planes, as of a color image.
     for (int64_t r = 0; r < rows; ++r) {
