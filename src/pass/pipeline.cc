@@ -17,9 +17,13 @@ const std::vector<std::string>& DefaultPipeline() {
       "algebra_pass",               // constants in one form and place, once what stood between them is gone
       "eliminate_dead_pass",        // what folding and identities left behind
       // fuse: larger patterns before the smaller ones they contain.
+      "pad_conv_fuse_pass",         // zeros around an image, which stand between a squeeze and its unsqueeze too
+      "squeeze_sink_pass",          // convolutions along one axis: brings what follows to where it can be fused
       "conv_bn_fuse_pass",          // into weights and bias, before the bias becomes an epilogue
       "fc_fuse_pass",               // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
+      "flatten_fc_fuse_pass",       // fc flattens by itself
       "shuffle_channel_fuse_pass",  // reshape, transpose, reshape: the axes would fix the layout
+      "interpolate_fuse_pass",      // sizes computed from shapes, repeated pixels
       "norm_fuse_pass",             // before the gain or the bias is taken for a step of something else
       "attention_fuse_pass",        // while its scale and mask stand apart from the products
       "qkv_merge_pass",             // the products in front of an attention, which reads each by its columns
