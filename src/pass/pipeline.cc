@@ -22,6 +22,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "conv_bn_fuse_pass",          // into weights and bias, before the bias becomes an epilogue
       "fc_fuse_pass",               // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
       "flatten_fc_fuse_pass",       // fc flattens by itself
+      "lstm_fuse_pass",             // cells, before epilogues and elementwise groups take their pieces
       "shuffle_channel_fuse_pass",  // reshape, transpose, reshape: the axes would fix the layout
       "interpolate_fuse_pass",      // sizes computed from shapes, repeated pixels
       "norm_fuse_pass",             // before the gain or the bias is taken for a step of something else
