@@ -1,5 +1,7 @@
 // conv2d in f32 on NHWC images: the algorithm that fits the shape ("auto"), and each algorithm as a variant of its own
-// for whoever measures instead.
+// for whoever measures instead. "plain" takes plain images, as they come where nothing is known of them ahead, and lays
+// them out for itself.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -7,7 +9,9 @@
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/movement/strided_copy.h"
 #include "kernels/cpu/op_epilogue.h"
+#include "kernels/cpu/tensor_loops.h"
 #include "op/infer/window.h"
 
 namespace wherry::cpu {
@@ -23,7 +27,22 @@ struct Conv2dPlan : KernelPlan {
   explicit Conv2dPlan(ConvPlan plan) : conv(std::move(plan)) {}
   ConvPlan conv;
   int64_t packed_floats = 0;  // in front of the scratch, when the filter is not constant
+  // In front of that, when images come plain: x and the result as NHWC. In whole cache lines.
+  int64_t x_floats = 0;
+  int64_t result_floats = 0;
 };
+
+int64_t WholeLines(int64_t floats) { return (floats + 15) / 16 * 16; }
+
+TensorMeta ChannelsLast(TensorMeta meta) {
+  meta.layout = DataLayout::kNHWC;
+  return meta;
+}
+
+void CopyLaidOut(const TensorMeta& from_meta, const float* from, const TensorMeta& to_meta, float* to,
+                 ThreadPool* pool) {
+  StridedCopy(LoopsOver(to_meta, {&from_meta, 1}), from, to, sizeof(float), pool);
+}
 
 WindowAttributes WindowOf(const KernelProblem& problem) {
   return ParseWindow(2, problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
@@ -73,8 +92,15 @@ Support SupportsVariant(const KernelProblem& problem) {
                          : "needs a 3x3 kernel, strides and dilations of 1, and one group");
 }
 
-std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, const ConvShape& shape,
-                                           ConvAlgorithm algorithm) {
+Support SupportsPlain(const KernelProblem& problem) {
+  if (!problem.Input("filter")->known()) return Support::No("needs a filter of known shape");
+  const auto& steps = problem.Attr<Epilogue>("epilogue").steps;
+  const bool adds = std::any_of(steps.begin(), steps.end(),
+                                [](const EpilogueStep& step) { return step.kind == EpilogueStep::Kind::kAdd; });
+  return adds ? Support::No("adds no images, which come plain") : Support::Yes();
+}
+
+std::shared_ptr<Conv2dPlan> MakePlan(const KernelProblem& problem, const ConvShape& shape, ConvAlgorithm algorithm) {
   auto plan = std::make_shared<Conv2dPlan>(ConvPlan(algorithm, shape, problem.threads()));
   if (problem.IsConstant("filter")) {
     plan->packs.push_back({kFilter, ConvPackFormat(algorithm, shape.weight.groups)});
@@ -86,13 +112,23 @@ std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, const C
   return plan;
 }
 
-std::shared_ptr<const KernelPlan> PlanAuto(const KernelProblem& problem) {
+std::shared_ptr<Conv2dPlan> MakeAutoPlan(const KernelProblem& problem) {
   const ConvShape shape = ShapeOf(problem);
   ConvAlgorithm algorithm = ChooseConvAlgorithm(shape, problem.threads());
   // A filter that is transformed at every run costs more than Winograd saves on all but large images.
   const bool winograd = algorithm == ConvAlgorithm::kWinograd2 || algorithm == ConvAlgorithm::kWinograd4;
   if (winograd && !problem.IsConstant("filter")) algorithm = ConvAlgorithm::kDirect;
   return MakePlan(problem, shape, algorithm);
+}
+
+std::shared_ptr<const KernelPlan> PlanAuto(const KernelProblem& problem) { return MakeAutoPlan(problem); }
+
+std::shared_ptr<const KernelPlan> PlanPlain(const KernelProblem& problem) {
+  std::shared_ptr<Conv2dPlan> plan = MakeAutoPlan(problem);
+  plan->x_floats = WholeLines(problem.Input("x")->tensor_meta().shape.numel());
+  plan->result_floats = WholeLines(problem.Output().tensor_meta().shape.numel());
+  plan->scratch_bytes += static_cast<size_t>(plan->x_floats + plan->result_floats) * sizeof(float);
+  return plan;
 }
 
 template <ConvAlgorithm kAlgorithm>
@@ -117,6 +153,16 @@ void Run(KernelContext* context) {
   const Conv2dPlan& plan = context->plan<Conv2dPlan>();
   const CpuContext& device = context->device_as<CpuContext>();
   float* scratch = static_cast<float*>(device.Scratch(plan.scratch_bytes));
+  const DenseTensor& x = *context->Input(kX);
+  const float* image = x.data<float>();
+  float* result = out.mutable_data<float>();
+  const bool plain = plan.result_floats > 0;
+  if (plain) {
+    CopyLaidOut(x.meta(), image, ChannelsLast(x.meta()), scratch, device.pool());
+    image = scratch;
+    result = scratch + plan.x_floats;
+    scratch = result + plan.result_floats;
+  }
   const float* packed = nullptr;
   if (plan.packs.empty()) {
     const ConvShape& shape = plan.conv.shape();
@@ -128,7 +174,8 @@ void Run(KernelContext* context) {
   }
   const TileEpilogue epilogue =
       BindEpilogue(context->AttrAt<Epilogue>(kEpilogue), context->InputAt(kOperands), out.shape()[1]);
-  plan.conv.Run(context->Input(kX)->data<float>(), packed, epilogue, out.mutable_data<float>(), scratch, device.pool());
+  plan.conv.Run(image, packed, epilogue, result, scratch, device.pool());
+  if (plain) CopyLaidOut(ChannelsLast(out.meta()), result, out.meta(), out.mutable_data<float>(), device.pool());
 }
 
 }  // namespace
@@ -138,6 +185,11 @@ REGISTER_KERNEL_VARIANT(conv2d, cpu, auto, kX86, kFloat, kNHWC)
     .Pack(&PackFilter)
     .Run(&Run)
     .Priority(10);
+REGISTER_KERNEL_VARIANT(conv2d, cpu, plain, kX86, kFloat, kNCHW)
+    .Supports(&SupportsPlain)
+    .Plan(&PlanPlain)
+    .Pack(&PackFilter)
+    .Run(&Run);
 REGISTER_KERNEL_VARIANT(conv2d, cpu, direct, kX86, kFloat, kNHWC)
     .Plan(&PlanVariant<ConvAlgorithm::kDirect>)
     .Pack(&PackFilter)
