@@ -128,7 +128,8 @@ void FirstRun(PaddlePredictor* predictor, const ModelOptions& options, const std
     predictor->Run();
   } catch (Error& error) {
     if (!options.inputs.empty()) throw;
-    throw error.AddContext("running on random inputs, see --shape and --inputs: " + Describe(inputs));
+    error.AddContext("running on random inputs, see --shape and --inputs: " + Describe(inputs));
+    throw;
   }
 }
 
