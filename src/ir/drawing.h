@@ -37,6 +37,6 @@ struct BlockDrawing {
   std::vector<DrawnEdge> edges;
   LayoutSize size;
 };
-BlockDrawing DrawBlock(const Program& program, size_t block);
+BlockDrawing DrawBlock(const Program& program, size_t index);
 
 }  // namespace wherry
