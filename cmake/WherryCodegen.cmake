@@ -6,6 +6,14 @@
 set(WHERRY_GEN_DIR "${PROJECT_BINARY_DIR}/gen")
 file(MAKE_DIRECTORY "${WHERRY_GEN_DIR}/wherry")
 
+# A slim build's list goes to both.
+set(slim "")
+set(slim_script "${PROJECT_SOURCE_DIR}/codegen/slim.py")
+if(WHERRY_SLIM)
+  cmake_path(ABSOLUTE_PATH WHERRY_SLIM BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" NORMALIZE)
+  set(slim --slim "${WHERRY_SLIM}")
+endif()
+
 # The distribution's own Python: the generators use its yaml and jsonschema packages.
 find_program(WHERRY_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(WHERRY_PYTHON NAMES python3 REQUIRED)
@@ -30,9 +38,9 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/codegen/opgen.py")
        "${PROJECT_SOURCE_DIR}/codegen/*.j2" "${PROJECT_SOURCE_DIR}/ops/*.yaml" "${PROJECT_SOURCE_DIR}/ops/*.json")
   list(FILTER opgen_inputs EXCLUDE REGEX "_test\\.py$|/tests/|/collect\\.py$")
   # The entries are checked against the InferMeta functions that it declares.
-  list(APPEND opgen_inputs "${PROJECT_SOURCE_DIR}/src/op/infer/infer_meta.h")
+  list(APPEND opgen_inputs "${PROJECT_SOURCE_DIR}/src/op/infer/infer_meta.h" ${WHERRY_SLIM})
   set(opgen ${WHERRY_PYTHON} "${PROJECT_SOURCE_DIR}/codegen/opgen.py" --ops "${PROJECT_SOURCE_DIR}/ops"
-            --out "${WHERRY_GEN_DIR}")
+            --out "${WHERRY_GEN_DIR}" ${slim})
   execute_process(COMMAND ${opgen} --list-outputs OUTPUT_VARIABLE opgen_outputs OUTPUT_STRIP_TRAILING_WHITESPACE
                   RESULT_VARIABLE opgen_status)
   if(NOT opgen_status EQUAL 0)
@@ -75,7 +83,7 @@ function(wherry_collect_registrations)
   add_custom_command(
     OUTPUT ${outputs} VERBATIM COMMENT "Collecting registrations"
     COMMAND ${WHERRY_PYTHON} "${collect}" --src "${PROJECT_SOURCE_DIR}/src" --out "${WHERRY_GEN_DIR}/builtin" --folders
-            ${folders} --ops ${WHERRY_OPS}
-    DEPENDS "${collect}" ${inputs})
+            ${folders} ${slim}
+    DEPENDS "${collect}" ${slim_script} ${WHERRY_SLIM} ${inputs})
   set(WHERRY_GEN_SOURCES ${WHERRY_GEN_SOURCES} ${outputs} PARENT_SCOPE)
 endfunction()

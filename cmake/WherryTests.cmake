@@ -97,7 +97,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WHERRY_SANITIZE)
 endif()
 
 # What the documentation lists is what the command has.
-if(TARGET wherry_command AND NOT WHERRY_OPS)
+if(TARGET wherry_command)
   add_test(NAME check_reference_tables COMMAND ${WHERRY_PYTHON} -B "${PROJECT_SOURCE_DIR}/scripts/reference_tables.py"
                                                --check --wherry "$<TARGET_FILE:wherry_command>")
   set_tests_properties(check_reference_tables PROPERTIES LABELS tools)

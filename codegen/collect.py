@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Collects the registrations of the built-in collections into tables.
 
-    collect.py --src src --out build/gen/builtin --folders kernels/ref passes/fuse ... [--ops conv2d relu ...]
+    collect.py --src src --out build/gen/builtin --folders kernels/ref passes/fuse ... [--slim FILE]
 
 Reads the sources of the named folders for registration macros at the start of a line and writes kernels.gen.cc (kernels,
 providers) and graph.gen.cc (passes, importers, converters): tables that take every descriptor's address. So a
@@ -14,6 +14,10 @@ import dataclasses
 import pathlib
 import re
 import sys
+
+sys.dont_write_bytecode = True
+
+import slim  # noqa: E402
 
 
 class CollectError(Exception):
@@ -74,6 +78,14 @@ class Registration:
     @property
     def symbol(self) -> str:
         return KINDS[self.macro].symbol.format(*self.args)
+
+    @property
+    def kernel_id(self) -> str | None:
+        """A kernel's provider, operator and variant: "cpu:conv2d:auto"."""
+        if KINDS[self.macro].table != "BuiltinKernels":
+            return None
+        op, provider, variant, *_ = self.args
+        return f"{provider}:{op}" + (f":{variant}" if self.macro == "REGISTER_KERNEL_VARIANT" else "")
 
 
 _MACRO = re.compile(r"^(%s)\s*\(" % "|".join(sorted(KINDS, key=len, reverse=True)), re.MULTILINE)
@@ -177,7 +189,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--src", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--folders", nargs="*", default=[], help="below --src")
-    parser.add_argument("--ops", nargs="*", default=[], help="keep only these ops' kernels; none given: keep all")
+    parser.add_argument("--slim", type=pathlib.Path, help="keep only the kernels that this file names (slim.py)")
     options = parser.parse_args(argv)
     try:
         registrations = []
@@ -185,15 +197,11 @@ def main(argv: list[str]) -> int:
             for path in sources_of(options.src / folder):
                 registrations += scan(path, str(path.relative_to(options.src)))
         check(registrations)
-        if options.ops:
-            known = {r.args[0] for r in registrations if KINDS[r.macro].table == "BuiltinKernels"}
-            for op in options.ops:
-                if op not in known:
-                    raise CollectError(f"WHERRY_OPS names {op}, which no kernel is registered for")
-            registrations = [
-                r for r in registrations if KINDS[r.macro].table != "BuiltinKernels" or r.args[0] in options.ops
-            ]
-    except CollectError as error:
+        if options.slim:
+            kernels = [r for r in registrations if r.kernel_id is not None]
+            kept = slim.keep(slim.read(options.slim).kernels, kernels, lambda r: r.kernel_id, "kernel")
+            registrations = [r for r in registrations if r.kernel_id is None] + kept
+    except (CollectError, slim.SlimError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     for name, tables in FILES.items():

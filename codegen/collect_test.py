@@ -30,6 +30,10 @@ class CollectTest(unittest.TestCase):
             )
         return status, errors.getvalue()
 
+    def run_slim(self, text):
+        (self.root / "slim.txt").write_text(text, encoding="utf-8")
+        return self.run_collect(["kernels/cpu"], "--slim", str(self.root / "slim.txt"))
+
     def table(self, name):
         return (self.out / name).read_text(encoding="utf-8")
 
@@ -126,20 +130,24 @@ std::span<const ProviderDescriptor* const> BuiltinProviders() {
             self.assertEqual(status, 1)
             self.assertTrue(errors.startswith("error: kernels/cpu/a.cc:1: "), errors)
 
-    def test_a_slim_build_keeps_the_named_ops(self):
+    def test_a_slim_build_keeps_the_named_kernels(self):
         self.write(
             "kernels/cpu/a.cc",
             "REGISTER_KERNEL(relu, cpu, X86, Any, A, float);\nREGISTER_KERNEL(gelu, cpu, X86, Any, B, float);\n"
-            "REGISTER_PROVIDER(cpu, CpuProvider);\n",
+            "REGISTER_KERNEL_VARIANT(relu, cpu, wide, X86, Float, Any).Run(&C);\nREGISTER_PROVIDER(cpu, CpuProvider);\n",
         )
-        self.assertEqual(self.run_collect(["kernels/cpu"], "--ops", "relu"), (0, ""))
+        self.assertEqual(self.run_slim("# of a network\nop relu\nkernel cpu:relu  # a comment\n"), (0, ""))
         text = self.table("kernels.gen.cc")
-        self.assertIn("wherry_kernel_relu_cpu", text)
+        self.assertIn("wherry_kernel_relu_cpu_X86", text)
         self.assertNotIn("gelu", text)
+        self.assertNotIn("wide", text)
         self.assertIn("wherry_provider_cpu", text)
-        status, errors = self.run_collect(["kernels/cpu"], "--ops", "rleu")
-        self.assertEqual(status, 1)
-        self.assertIn("rleu", errors)
+        self.assertEqual(self.run_slim("kernel cpu:relu:wide\n"), (0, ""))
+        self.assertIn("relu_cpu_wide", self.table("kernels.gen.cc"))
+        for line, says in (("kernel cpu:rleu", "slim.txt:1: there is no kernel cpu:rleu"), ("relu", "slim.txt:1: expected")):
+            status, errors = self.run_slim(line)
+            self.assertEqual(status, 1)
+            self.assertIn(says, errors)
 
     def test_an_unchanged_table_is_not_touched(self):
         self.write("kernels/cpu/a.cc", "REGISTER_KERNEL(relu, cpu, X86, Any, A, float);\n")

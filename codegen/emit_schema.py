@@ -1,5 +1,6 @@
 """op/ops.gen.cc: a constant OpDescriptor for every operator, and the table of them."""
 
+import slim
 from model import Arg, Op, Output
 from output import Target
 from values import attribute_text, quoted
@@ -93,6 +94,7 @@ def emit_descriptors(ops: list[Op], declaration: str) -> str:
 
 
 def emit_schema(ops: list[Op], target: Target) -> str:
+    """All descriptors, and the table of those that the target keeps: the linker drops what nothing refers to."""
     lines = [target.banner, "\n"]
     if ops:
         lines.append('#include "op/infer/infer_meta.h"\n')
@@ -101,9 +103,10 @@ def emit_schema(ops: list[Op], target: Target) -> str:
         lines += ["namespace {\n\n", emit_constants(ops), "}  // namespace\n"]
     lines += ["\n", emit_descriptors(ops, 'extern "C" constinit const OpDescriptor')]
     lines.append("std::span<const OpDescriptor* const> BuiltinOps() {\n")
-    if ops:
+    kept = ops if target.slim is None else slim.keep(target.slim.ops, ops, lambda op: op.name, "op")
+    if kept:
         lines.append("  static constexpr const OpDescriptor* kTable[] = {\n")
-        lines += [f"      &wherry_op_{op.name},\n" for op in ops]
+        lines += [f"      &wherry_op_{op.name},\n" for op in kept]
         lines.append("  };\n  return kTable;\n")
     else:
         lines.append("  return {};\n")

@@ -20,6 +20,7 @@ from typing import Callable
 
 sys.dont_write_bytecode = True
 
+import slim  # noqa: E402
 from emit_api import emit_api  # noqa: E402
 from emit_cases import emit_cases  # noqa: E402
 from emit_docs import emit_index, emit_page  # noqa: E402
@@ -74,7 +75,7 @@ def target_of(options: argparse.Namespace) -> Target:
     if options.extension:
         include = str(options.infer_meta.resolve()) if options.infer_meta else None
         return Target("the target's YAML files", options.extension, include)
-    return Target("ops/*.yaml")
+    return Target("ops/*.yaml", slim=slim.read(options.slim) if options.slim else None)
 
 
 def parse_options(argv: list[str]) -> argparse.Namespace:
@@ -85,6 +86,7 @@ def parse_options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--extension", metavar="NAME")
     parser.add_argument("--infer-meta", type=pathlib.Path, metavar="HEADER", help="declares the InferMeta functions")
+    parser.add_argument("--slim", type=pathlib.Path, metavar="FILE", help="keep only the ops that it names (slim.py)")
     parser.add_argument("--docs", type=pathlib.Path, metavar="DIR", help="write the reference pages there")
     parser.add_argument("--list-outputs", action="store_true")
     options = parser.parse_args(argv)
@@ -96,7 +98,14 @@ def parse_options(argv: list[str]) -> argparse.Namespace:
 
 
 def main(argv: list[str]) -> int:
-    options = parse_options(argv)
+    try:
+        return generate(parse_options(argv))
+    except slim.SlimError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def generate(options: argparse.Namespace) -> int:
     target = target_of(options)
     outputs = products(target)
     if options.list_outputs:

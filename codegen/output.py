@@ -3,6 +3,8 @@
 import dataclasses
 import pathlib
 
+from slim import Slim
+
 
 @dataclasses.dataclass(frozen=True)
 class Target:
@@ -11,6 +13,7 @@ class Target:
     source: str  # "ops/*.yaml": what the banner says
     extension: str | None = None  # an out-of-tree target's name; None: Wherry itself
     infer_include: str | None = None  # an extension's header with its InferMeta functions
+    slim: Slim | None = None  # what a slim build keeps; None: all
 
     @property
     def banner(self) -> str:

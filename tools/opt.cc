@@ -1,4 +1,5 @@
 // wherry opt: optimises a model and stores it.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -20,6 +21,8 @@ struct OptOptions : ModelOptions {
   std::string dump;
   std::string stop_after;
   bool measure = false;
+  bool pack = false;
+  std::string record_kernels;
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {
@@ -36,6 +39,14 @@ void WriteReport(const OptOptions& options, const CxxConfig& config) {
   std::printf("wrote %s\n", options.report.c_str());
 }
 
+bool KnowsItsShapes(const PaddlePredictor& predictor) {
+  const std::vector<ValueInfo>& inputs = predictor.Inputs();
+  return std::all_of(inputs.begin(), inputs.end(), [](const ValueInfo& input) {
+    return input.rank_known &&
+           std::all_of(input.dims.begin(), input.dims.end(), [](const InputDim& dim) { return dim.value >= 0; });
+  });
+}
+
 void Optimize(const OptOptions& options) {
   std::error_code unknown;  // a file that is missing is no problem, or is reported where it is opened
   for (const std::string& written : {options.output, options.report}) {
@@ -46,11 +57,21 @@ void Optimize(const OptOptions& options) {
   config.set_stop_after(options.stop_after);
   const bool page = EndsWith(options.report, ".html") || EndsWith(options.report, ".json");
   if (page) WriteReport(options, config);
-  if (page && options.output.empty() && options.dump.empty()) return;
+  if (page && options.output.empty() && options.dump.empty() && options.record_kernels.empty()) return;
   config.set_dump_dir(options.dump);
   const auto predictor = CreatePaddlePredictor(config);
   const std::string report = predictor->OptimizeReportText();
-  if (!options.output.empty()) predictor->SaveOptimizedModel(options.output);
+  // With dynamic dimensions kernels choose when they know them.
+  if (options.pack && !KnowsItsShapes(*predictor)) {
+    const std::map<std::string, Tensor> inputs = options.Inputs(*predictor);
+    SetInputs(predictor.get(), inputs);
+    FirstRun(predictor.get(), options, inputs);
+  }
+  if (!options.output.empty()) predictor->SaveOptimizedModel(options.output, options.pack);
+  if (!options.record_kernels.empty()) {
+    WriteFile(options.record_kernels, "# " + options.model + "\n" + predictor->RequiredKernels());
+    std::printf("wrote %s\n", options.record_kernels.c_str());
+  }
   if (options.report.empty()) std::fputs(report.c_str(), stdout);
   if (!options.report.empty() && !page) {
     WriteFile(options.report, report);
@@ -75,12 +96,16 @@ void AddOptCommand(CLI::App* app) {
                     "for the page and its data: runs the model for a second and gives each op's time");
   command->add_option("--dump", options->dump,
                       "writes the program after every pass to DIR/NNN_pass.wir, files that can be given as MODEL");
+  command->add_flag("--pack", options->pack,
+                    "stores the weights also as the kernels read them: a larger file that is ready at once");
+  command->add_option("--record-kernels", options->record_kernels,
+                      "writes which operators and kernels the model needs, for a slim build of the light library");
   command->add_option("--stop-after", options->stop_after, "ends after this pass");
   command->callback([options, command] {
     if (command->count("--output") != 0 && options->output.empty())
       throw Error(ErrorCode::kInvalidArgument, "the name of the output is empty");
-    if (options->output.empty() && options->report.empty() && options->dump.empty())
-      throw CLI::RequiredError("--output, --report or --dump");
+    if (options->output.empty() && options->report.empty() && options->dump.empty() && options->record_kernels.empty())
+      throw CLI::RequiredError("--output, --report, --dump or --record-kernels");
     if (options->measure && !EndsWith(options->report, ".html") && !EndsWith(options->report, ".json"))
       throw CLI::ValidationError("--measure", "needs --report with a file that ends with .html or .json");
     Optimize(*options);

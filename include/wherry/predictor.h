@@ -91,8 +91,13 @@ class PaddlePredictor {
     return true;
   }
 
-  // The optimised model as a .wry file, complete or not at all. Error(kUnsupported) for a light predictor.
-  virtual void SaveOptimizedModel(const std::string& path) const = 0;
+  // The optimised model as a .wry file, complete or not at all. With `packed_weights` also the weights as the kernels
+  // of the shapes planned so far read them: the file is larger, and such a predictor is ready at once.
+  // Error(kUnsupported) for a light predictor.
+  virtual void SaveOptimizedModel(const std::string& path, bool packed_weights = false) const = 0;
+
+  // The operators and kernels that a slim build of the light library needs for this model (docs/howto/slim_build.md).
+  virtual std::string RequiredKernels() const = 0;
 
   // Records the next runs' steps; off by default and free when off.
   virtual void SetProfiling(bool on) = 0;

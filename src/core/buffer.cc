@@ -3,9 +3,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 
@@ -53,10 +56,62 @@ class HostAllocatorImpl : public Allocator {
 
 }  // namespace
 
-std::shared_ptr<Buffer> Buffer::OfFile(const FileBytes& file, std::span<const std::byte> part) {
-  return std::make_shared<Buffer>(
+struct Buffer::Preparation {
+  std::function<void(void* to)> write;  // of a deferred buffer
+  std::function<void()> check;          // of a file's
+  std::mutex mutex;
+  std::shared_ptr<Buffer> made;       // what `write` has written
+  std::atomic<void*> data = nullptr;  // once it is prepared
+};
+
+std::shared_ptr<Buffer> Buffer::OfFile(const FileBytes& file, std::span<const std::byte> part,
+                                       std::function<void()> check) {
+  auto buffer = std::make_shared<Buffer>(
       const_cast<std::byte*>(part.data()), part.size(), Target::kHost, [owner = file.owner](void*) {},
       [file, part] { file.Discard(part); });
+  if (check != nullptr) {
+    buffer->preparation_ = std::make_shared<Preparation>();
+    buffer->preparation_->check = std::move(check);
+  }
+  return buffer;
+}
+
+std::shared_ptr<Buffer> Buffer::Deferred(size_t size, std::function<void(void* to)> write) {
+  auto buffer = std::make_shared<Buffer>(nullptr, size, Target::kHost);
+  buffer->preparation_ = std::make_shared<Preparation>();
+  buffer->preparation_->write = std::move(write);
+  return buffer;
+}
+
+bool Buffer::is_deferred() const {
+  return preparation_ != nullptr && preparation_->write != nullptr &&
+         preparation_->data.load(std::memory_order_acquire) == nullptr;
+}
+
+void* Buffer::PreparedData() const {
+  Preparation& preparation = *preparation_;
+  if (void* data = preparation.data.load(std::memory_order_acquire)) return data;
+  const std::lock_guard<std::mutex> lock(preparation.mutex);
+  if (void* data = preparation.data.load(std::memory_order_relaxed)) return data;
+  void* data = data_;
+  if (preparation.write != nullptr) {
+    std::shared_ptr<Buffer> made = HostAllocator().Allocate(size_);
+    preparation.write(made->data());
+    data = made->data();
+    preparation.made = std::move(made);
+  } else {
+    preparation.check();
+  }
+  preparation.data.store(data, std::memory_order_release);
+  return data;
+}
+
+void Buffer::CopyTo(void* to) const {
+  if (is_deferred()) {
+    preparation_->write(to);
+  } else if (size_ > 0) {
+    std::memcpy(to, data(), size_);
+  }
 }
 
 std::shared_ptr<Buffer> Buffer::OfStrings(size_t count) {

@@ -30,20 +30,33 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  // `part` of a file's bytes, which it keeps alive. Never to be written to.
-  static std::shared_ptr<Buffer> OfFile(const FileBytes& file, std::span<const std::byte> part);
+  // `part` of a file's bytes, which it keeps alive. Never to be written to. `check` throws if they are damaged; it is
+  // called before data() first gives them.
+  static std::shared_ptr<Buffer> OfFile(const FileBytes& file, std::span<const std::byte> part,
+                                        std::function<void()> check = nullptr);
 
   // A host buffer of `count` empty std::string objects, which live as long as the buffer. Error(kResourceExhausted).
   static std::shared_ptr<Buffer> OfStrings(size_t count);
 
+  // Host memory of `size` bytes that `write` makes when data() is first asked for, or CopyTo is: bytes of a file that
+  // lie unaligned, a weight that is another one scaled. Whoever only packs it never has it whole. `write` gives the
+  // same bytes each time, may be called by several threads at once, and lives as long. Never to be written to.
+  static std::shared_ptr<Buffer> Deferred(size_t size, std::function<void(void* to)> write);
+
   // The tensors of a sequence, which live as long as the buffer and are not to be changed. It has no bytes.
   static std::shared_ptr<Buffer> OfTensors(std::vector<DenseTensor> tensors);
 
-  void* data() const { return data_; }
+  // Makes deferred bytes, which can be Error(kResourceExhausted), and checks those of a file, which can be what its
+  // check throws.
+  void* data() const { return preparation_ == nullptr ? data_ : PreparedData(); }
   size_t size() const { return size_; }
   Target target() const { return target_; }
   // The bytes are std::string objects. A buffer holds either those or plain data, for life.
   bool holds_strings() const { return holds_strings_; }
+  // There are no bytes in memory before data() is asked for.
+  bool is_deferred() const;
+  // Writes them to `to`, size() of them, for a deferred buffer without making its own.
+  void CopyTo(void* to) const;
   // Advice that the bytes are not needed soon. What lies in a mapped file gives its memory back and is read again when
   // it is next touched; anything else ignores it.
   void Discard() const {
@@ -53,6 +66,10 @@ class Buffer {
   const std::vector<DenseTensor>* tensors() const { return tensors_.get(); }
 
  private:
+  struct Preparation;
+
+  void* PreparedData() const;
+
   void* data_;
   size_t size_;
   Target target_;
@@ -60,6 +77,7 @@ class Buffer {
   std::shared_ptr<const std::vector<DenseTensor>> tensors_;
   std::function<void(void*)> deleter_;
   std::function<void()> discard_;
+  std::shared_ptr<Preparation> preparation_;  // what is to be done before data_ can be given
 };
 
 // Thread-safe. Allocate(0) gives a valid empty buffer; failure is Error(kResourceExhausted) with the size.

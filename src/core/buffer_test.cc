@@ -28,6 +28,42 @@ TEST_F(BufferTest, PartOfAFileIsReadAgainAfterDiscarding) {
   }
 }
 
+TEST_F(BufferTest, DeferredBytesAreMadeWhenAskedFor) {
+  int made = 0;
+  const auto buffer = Buffer::Deferred(4, [&made](void* to) {
+    ++made;
+    std::memcpy(to, "abcd", 4);
+  });
+  EXPECT_TRUE(buffer->is_deferred());
+  char copy[4];
+  buffer->CopyTo(copy);
+  EXPECT_EQ(std::string(copy, 4), "abcd");
+  EXPECT_TRUE(buffer->is_deferred());
+  void* const data = buffer->data();
+  EXPECT_EQ(std::memcmp(data, "abcd", 4), 0);
+  EXPECT_FALSE(buffer->is_deferred());
+  EXPECT_EQ(buffer->data(), data);
+  buffer->CopyTo(copy);
+  EXPECT_EQ(made, 2);
+}
+
+TEST_F(BufferTest, BytesOfAFileAreCheckedOnceBeforeTheyAreRead) {
+  const std::string content(100, 'a');
+  const FileBytes file("in memory", std::as_bytes(std::span<const char>(content)), nullptr);
+  int checks = 0;
+  bool damaged = true;
+  const auto buffer = Buffer::OfFile(file, file.data, [&] {
+    ++checks;
+    if (damaged) throw Error(ErrorCode::kCorrupt, "damaged");
+  });
+  EXPECT_EQ(checks, 0);
+  EXPECT_FALSE(buffer->is_deferred());
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ErrorOf([&] { buffer->data(); }).code(), ErrorCode::kCorrupt);
+  damaged = false;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(buffer->data(), content.data());
+  EXPECT_EQ(checks, 3);
+}
+
 TEST_F(BufferTest, DiscardingOtherMemoryChangesNothing) {
   const std::string content(100000, 'a');
   const auto owner = std::make_shared<const std::string>(content);

@@ -1,5 +1,6 @@
 #include "core/dense_tensor.h"
 
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -73,6 +74,15 @@ void* DenseTensor::CheckedData(DataType dtype) const {
   WHERRY_CHECK(buffer_->holds_strings() == (meta_.dtype == DataType::kString), "memory of tensor ",
                meta_.DebugString());
   return static_cast<char*>(buffer_->data()) + offset_;
+}
+
+void DenseTensor::CopyBytesTo(void* to) const {
+  const size_t bytes = nbytes();
+  if (buffer_ != nullptr && offset_ == 0 && buffer_->size() == bytes && buffer_->is_deferred()) {
+    buffer_->CopyTo(to);
+  } else if (bytes > 0) {
+    std::memcpy(to, raw_data(), bytes);
+  }
 }
 
 std::shared_ptr<Buffer> Buffer::OfTensors(std::vector<DenseTensor> tensors) {

@@ -86,6 +86,8 @@ class DenseTensor {
   // Host pointer without the type check.
   const void* raw_data() const { return CheckedData(DataType::kAny); }
   void* mutable_raw_data() { return CheckedData(DataType::kAny); }
+  // Writes the nbytes() bytes of a host tensor of plain data to `to`, without making deferred ones (Buffer::Deferred).
+  void CopyBytesTo(void* to) const;
 
  private:
   void* CheckedData(DataType dtype) const;

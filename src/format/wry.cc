@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/check.h"
@@ -19,11 +21,13 @@ static_assert(std::endian::native == std::endian::little, ".wry is little-endian
 
 constexpr char kMagic[8] = {'\x89', 'W', 'R', 'Y', '\r', '\n', '\x1a', '\n'};
 constexpr size_t kAlignment = 64;
+// Packed forms follow the tensors in the table. Files without any do not say so, and are read by those who know none.
+constexpr uint32_t kPackedWeights = 1;
 
 struct Header {
   char magic[8];
   uint32_t version;
-  uint32_t features;  // none defined: all bits must be 0
+  uint32_t features;  // kPackedWeights or 0
   uint64_t program_offset;
   uint64_t program_size;
   uint64_t table_offset;
@@ -41,8 +45,22 @@ size_t Aligned(size_t offset) { return (offset + kAlignment - 1) / kAlignment * 
 
 std::span<const std::byte> Bytes(const void* data, size_t size) { return {static_cast<const std::byte*>(data), size}; }
 
-std::span<const std::byte> DataOf(const DenseTensor& tensor) {
-  return tensor.nbytes() == 0 ? std::span<const std::byte>() : Bytes(tensor.raw_data(), tensor.nbytes());
+// What is stored of a tensor or a packed form: where it will lie is known before it is written.
+struct Stored {
+  const DenseTensor* tensor;  // or
+  const PackedWeight* packed;
+  size_t size() const { return tensor != nullptr ? tensor->nbytes() : packed->buffer->size(); }
+};
+
+// Calls fn with the bytes. Deferred ones (Buffer::Deferred) are made in `room`, one after the other, not all for good.
+template <typename Fn>
+void WithBytes(const Stored& stored, std::vector<std::byte>* room, Fn fn) {
+  if (stored.size() == 0) return fn(std::span<const std::byte>());
+  if (stored.packed != nullptr) return fn(Bytes(stored.packed->buffer->data(), stored.size()));
+  if (!stored.tensor->buffer()->is_deferred()) return fn(Bytes(stored.tensor->raw_data(), stored.size()));
+  room->resize(stored.size());
+  stored.tensor->CopyBytesTo(room->data());
+  fn(std::span<const std::byte>(*room));
 }
 
 template <typename T>
@@ -92,10 +110,12 @@ Header ReadHeader(const FileBytes& file) {
   Header header;
   std::memcpy(&header, file.data.data(), sizeof(header));
   // The version first: a later one may have another header behind it.
+  WHERRY_ENFORCE(header.version != __builtin_bswap32(kWryVersion), kUnsupported, file.name,
+                 ": its numbers are big-endian; this library reads little-endian files");
   WHERRY_ENFORCE(header.version == kWryVersion, kUnsupported, file.name, ": .wry version ", header.version,
                  "; this library reads version ", kWryVersion);
-  WHERRY_ENFORCE(header.features == 0, kUnsupported, file.name, ": needs features ", header.features,
-                 " that this library does not know");
+  WHERRY_ENFORCE((header.features & ~kPackedWeights) == 0, kUnsupported, file.name, ": needs features ",
+                 header.features, " that this library does not know");
   WHERRY_ENFORCE(header.header_crc == Crc32c(file.data.first(offsetof(Header, header_crc))), kCorrupt, file.name,
                  ": the header's checksum does not match");
   WHERRY_ENFORCE(std::all_of(std::begin(header.reserved), std::end(header.reserved), [](char c) { return c == 0; }),
@@ -105,14 +125,144 @@ Header ReadHeader(const FileBytes& file) {
   return header;
 }
 
-std::span<const std::byte> Section(const FileBytes& file, uint64_t offset, uint64_t size, uint32_t crc,
-                                   const std::string& what) {
+void CheckBytes(std::span<const std::byte> bytes, uint32_t crc, const std::string& file, const std::string& what) {
+  WHERRY_ENFORCE(Crc32c(bytes) == crc, kCorrupt, file, ": the checksum of ", what, " does not match");
+}
+
+std::span<const std::byte> Part(const FileBytes& file, uint64_t offset, uint64_t size, const std::string& what) {
   WHERRY_ENFORCE(offset <= file.data.size() && size <= file.data.size() - offset, kCorrupt, file.name, ": ", what,
                  " lies outside the file");
-  const auto bytes = file.data.subspan(offset, size);
-  WHERRY_ENFORCE(Crc32c(bytes) == crc, kCorrupt, file.name, ": the checksum of ", what, " does not match");
+  return file.data.subspan(offset, size);
+}
+
+std::span<const std::byte> Section(const FileBytes& file, uint64_t offset, uint64_t size, uint32_t crc,
+                                   const std::string& what) {
+  const auto bytes = Part(file, offset, size, what);
+  CheckBytes(bytes, crc, file.name, what);
   return bytes;
 }
+
+// A table entry's end: offset, size and checksum of the bytes. They are checked when they are first read: checking them
+// here would read the whole file, and most of a model whose weights are stored packed is never read.
+std::shared_ptr<Buffer> ReadBytes(Reader* reader, const FileBytes& file, const std::string& what) {
+  const auto offset = reader->Number<uint64_t>();
+  const auto size = reader->Number<uint64_t>();
+  const auto crc = reader->Number<uint32_t>();
+  WHERRY_ENFORCE(offset % kAlignment == 0, kCorrupt, file.name, ": ", what, " is not aligned");
+  const auto bytes = Part(file, offset, size, what);
+  auto check = [bytes, crc, what, name = file.name] { CheckBytes(bytes, crc, name, what); };
+  // A mapped file begins at a page, a user's memory anywhere.
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment != 0) {
+    return Buffer::Deferred(size, [bytes, check, owner = file.owner](void* to) {
+      check();
+      std::memcpy(to, bytes.data(), bytes.size());
+    });
+  }
+  return Buffer::OfFile(file, bytes, std::move(check));
+}
+
+WeightTable ReadWeights(Reader* reader, const FileBytes& file, uint32_t count) {
+  WeightTable weights;
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string name = reader->Text();
+    const std::string what = StrCat("weight ", Quote(name));
+    TensorMeta meta;
+    try {
+      meta.dtype = ParseDataType(reader->Text());
+      meta.layout = ParseDataLayout(reader->Text());
+    } catch (const Error& error) {
+      Throw(ErrorCode::kCorrupt, file.name, ": ", what, ": ", error.message());
+    }
+    const auto rank = reader->Number<uint32_t>();
+    WHERRY_ENFORCE(rank <= static_cast<uint32_t>(Shape::kMaxRank), kCorrupt, file.name, ": ", what, " has rank ", rank);
+    for (uint32_t d = 0; d < rank; ++d) {
+      const auto dim = reader->Number<int64_t>();
+      WHERRY_ENFORCE(dim >= 0, kCorrupt, file.name, ": ", what, " has a dimension ", dim);
+      meta.shape.push_back(dim);
+    }
+    std::shared_ptr<Buffer> bytes = ReadBytes(reader, file, what);
+    WHERRY_ENFORCE(meta.nbytes() == bytes->size(), kCorrupt, file.name, ": ", what, " has ", bytes->size(),
+                   " bytes, its shape needs ", meta.nbytes());
+    WHERRY_ENFORCE(weights.emplace(name, DenseTensor(meta, std::move(bytes))).second, kCorrupt, file.name, ": ", what,
+                   " is there twice");
+  }
+  return weights;
+}
+
+PackedTable ReadPacked(Reader* reader, const FileBytes& file, const WeightTable& weights) {
+  PackedTable packed;
+  const auto count = reader->Number<uint32_t>();
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string name = reader->Text();
+    const std::string format = reader->Text();
+    WHERRY_ENFORCE(weights.count(name) != 0, kCorrupt, file.name, ": there is a packed form of ", Quote(name),
+                   ", which is no weight");
+    packed[name].push_back({format, ReadBytes(reader, file, StrCat("weight ", Quote(name), " packed as ", format))});
+  }
+  return packed;
+}
+
+// Where everything is to lie, and the table that says so.
+class Layout {
+ public:
+  explicit Layout(const Program& program) {
+    for (const auto& [name, tensor] : program.weights) {
+      WHERRY_ENFORCE(SizeOf(tensor.dtype()) != 0 || tensor.numel() == 0, kUnsupported, "weight ", Quote(name),
+                     " of type ", ToString(tensor.dtype()), " cannot be stored");
+      std::string head;
+      AppendText(&head, name);
+      AppendText(&head, ToString(tensor.dtype()));
+      AppendText(&head, ToString(tensor.layout()));
+      Append(&head, static_cast<uint32_t>(tensor.shape().rank()));
+      for (int64_t dim : tensor.shape()) Append(&head, dim);
+      Add({&tensor, nullptr}, std::move(head));
+    }
+    uint32_t count = 0;
+    for (const auto& [name, forms] : program.packed) count += static_cast<uint32_t>(forms.size());
+    has_packed_ = count > 0;
+    for (const auto& [name, forms] : program.packed) {
+      for (const PackedWeight& packed : forms) {
+        std::string head;
+        if (count > 0) Append(&head, std::exchange(count, 0));  // before the first
+        AppendText(&head, name);
+        AppendText(&head, packed.format);
+        Add({nullptr, &packed}, std::move(head));
+      }
+    }
+  }
+
+  bool has_packed() const { return has_packed_; }
+  size_t table_size() const { return table_size_; }
+  const std::vector<Stored>& stored() const { return stored_; }
+  // The table when the first tensor lies at `offset`, and where the file ends then.
+  std::string Table(size_t offset, size_t* file_size) const {
+    std::string table;
+    for (size_t i = 0; i < stored_.size(); ++i) {
+      table += heads_[i];
+      Append(&table, static_cast<uint64_t>(offset));
+      Append(&table, static_cast<uint64_t>(stored_[i].size()));
+      Append(&table, checksums_[i]);
+      offset = Aligned(offset + stored_[i].size());
+    }
+    *file_size = offset;
+    return table;
+  }
+
+ private:
+  void Add(const Stored& stored, std::string head) {
+    WithBytes(stored, &room_, [this](std::span<const std::byte> bytes) { checksums_.push_back(Crc32c(bytes)); });
+    table_size_ += head.size() + 2 * sizeof(uint64_t) + sizeof(uint32_t);
+    stored_.push_back(stored);
+    heads_.push_back(std::move(head));
+  }
+
+  std::vector<Stored> stored_;
+  std::vector<std::string> heads_;  // of the entries
+  std::vector<uint32_t> checksums_;
+  size_t table_size_ = 0;
+  bool has_packed_ = false;
+  std::vector<std::byte> room_;
+};
 
 }  // namespace
 
@@ -124,38 +274,21 @@ void SaveWry(const Program& program, const std::string& path) {
   PrintOptions options;
   options.weights = false;
   const std::string text = PrintProgram(program, options);
+  const Layout layout(program);
   Header header{};
   std::copy(std::begin(kMagic), std::end(kMagic), header.magic);
   header.version = kWryVersion;
+  header.features = layout.has_packed() ? kPackedWeights : 0;
   header.program_offset = sizeof(Header);
   header.program_size = text.size();
   header.program_crc = Crc32c(Bytes(text.data(), text.size()));
   header.table_offset = Aligned(header.program_offset + header.program_size);
+  header.table_size = layout.table_size();
   header.tensor_count = static_cast<uint32_t>(program.weights.size());
-  // The table's size does not depend on the offsets in it.
-  std::string table;
-  const auto fill_table = [&](size_t first_offset) {
-    table.clear();
-    size_t offset = first_offset;
-    for (const auto& [name, tensor] : program.weights) {
-      WHERRY_ENFORCE(SizeOf(tensor.dtype()) != 0 || tensor.numel() == 0, kUnsupported, "weight ", Quote(name),
-                     " of type ", ToString(tensor.dtype()), " cannot be stored");
-      AppendText(&table, name);
-      AppendText(&table, ToString(tensor.dtype()));
-      AppendText(&table, ToString(tensor.layout()));
-      Append(&table, static_cast<uint32_t>(tensor.shape().rank()));
-      for (int64_t dim : tensor.shape()) Append(&table, dim);
-      Append(&table, static_cast<uint64_t>(offset));
-      Append(&table, static_cast<uint64_t>(tensor.nbytes()));
-      Append(&table, Crc32c(DataOf(tensor)));
-      offset = Aligned(offset + tensor.nbytes());
-    }
-    return offset;
-  };
-  fill_table(0);
-  const size_t first_offset = Aligned(header.table_offset + table.size());
-  header.table_size = table.size();
-  header.file_size = std::max(fill_table(first_offset), first_offset);
+  const size_t first_offset = Aligned(header.table_offset + header.table_size);
+  size_t file_size = 0;
+  const std::string table = layout.Table(first_offset, &file_size);
+  header.file_size = file_size;
   header.table_crc = Crc32c(Bytes(table.data(), table.size()));
   header.header_crc = Crc32c(Bytes(&header, offsetof(Header, header_crc)));
 
@@ -169,8 +302,9 @@ void SaveWry(const Program& program, const std::string& path) {
   pad(header.table_offset);
   file.Write(table);
   pad(first_offset);
-  for (const auto& [name, tensor] : program.weights) {
-    file.Write(DataOf(tensor));
+  std::vector<std::byte> room;
+  for (const Stored& stored : layout.stored()) {
+    WithBytes(stored, &room, [&file](std::span<const std::byte> bytes) { file.Write(bytes); });
     pad(Aligned(file.size()));
   }
   file.Commit();
@@ -180,39 +314,15 @@ Program LoadWry(const FileBytes& file) {
   const Header header = ReadHeader(file);
   const auto text = Section(file, header.program_offset, header.program_size, header.program_crc, "the program");
   const auto table = Section(file, header.table_offset, header.table_size, header.table_crc, "the tensor table");
-  WeightTable weights;
   Reader reader(table, file.name);
-  for (uint32_t i = 0; i < header.tensor_count; ++i) {
-    const std::string name = reader.Text();
-    TensorMeta meta;
-    try {
-      meta.dtype = ParseDataType(reader.Text());
-      meta.layout = ParseDataLayout(reader.Text());
-    } catch (const Error& error) {
-      Throw(ErrorCode::kCorrupt, file.name, ": weight ", Quote(name), ": ", error.message());
-    }
-    const auto rank = reader.Number<uint32_t>();
-    WHERRY_ENFORCE(rank <= static_cast<uint32_t>(Shape::kMaxRank), kCorrupt, file.name, ": weight ", Quote(name),
-                   " has rank ", rank);
-    for (uint32_t d = 0; d < rank; ++d) {
-      const auto dim = reader.Number<int64_t>();
-      WHERRY_ENFORCE(dim >= 0, kCorrupt, file.name, ": weight ", Quote(name), " has a dimension ", dim);
-      meta.shape.push_back(dim);
-    }
-    const auto offset = reader.Number<uint64_t>();
-    const auto size = reader.Number<uint64_t>();
-    const auto crc = reader.Number<uint32_t>();
-    WHERRY_ENFORCE(meta.nbytes() == size, kCorrupt, file.name, ": weight ", Quote(name), " has ", size,
-                   " bytes, its shape needs ", meta.nbytes());
-    WHERRY_ENFORCE(offset % kAlignment == 0, kCorrupt, file.name, ": weight ", Quote(name), " is not aligned");
-    const auto data = Section(file, offset, size, crc, StrCat("weight ", Quote(name)));
-    WHERRY_ENFORCE(weights.emplace(name, DenseTensor(meta, Buffer::OfFile(file, data))).second, kCorrupt, file.name,
-                   ": weight ", Quote(name), " is there twice");
-  }
-  WHERRY_ENFORCE(reader.done(), kCorrupt, file.name, ": the tensor table is longer than its ", header.tensor_count,
-                 " entries");
+  WeightTable weights = ReadWeights(&reader, file, header.tensor_count);
+  PackedTable packed;
+  if (header.features & kPackedWeights) packed = ReadPacked(&reader, file, weights);
+  WHERRY_ENFORCE(reader.done(), kCorrupt, file.name, ": the tensor table is longer than its entries");
   try {
-    return ParseProgram({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(weights));
+    Program program = ParseProgram({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(weights));
+    program.packed = std::move(packed);
+    return program;
   } catch (Error& error) {
     error.AddContext(StrCat("reading the program of ", file.name));
     throw;

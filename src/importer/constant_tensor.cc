@@ -1,6 +1,7 @@
 #include "importer/constant_tensor.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.h"
 
@@ -71,17 +72,24 @@ DenseTensor IntsTensor(const std::vector<int64_t>& values) {
 
 DenseTensor TensorOfBytes(const TensorMeta& meta, std::span<const std::byte> data, const FileBytes& file) {
   WHERRY_CHECK(data.size() == meta.nbytes(), data.size(), " bytes for ", meta.DebugString());
-  const size_t alignment = std::max<size_t>(SizeOf(meta.dtype), 1);  // of the complex types less would do
-  if (meta.dtype == DataType::kBool || data.empty() || reinterpret_cast<uintptr_t>(data.data()) % alignment != 0) {
+  if (meta.dtype == DataType::kBool || data.empty()) {
     DenseTensor tensor(HostAllocator(), meta);
-    auto* to = static_cast<std::byte*>(tensor.mutable_raw_data());
-    if (meta.dtype == DataType::kBool) {
-      std::transform(data.begin(), data.end(), to, [](std::byte b) { return std::byte{b != std::byte{0}}; });
-    } else {
-      std::copy(data.begin(), data.end(), to);
-    }
-    file.Discard(data);
+    std::transform(data.begin(), data.end(), static_cast<std::byte*>(tensor.mutable_raw_data()),
+                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
     return tensor;
+  }
+  const size_t alignment = std::max<size_t>(SizeOf(meta.dtype), 1);  // of the complex types less would do
+  if (reinterpret_cast<uintptr_t>(data.data()) % alignment != 0) {
+    constexpr size_t kSmall = 4096;  // not worth deferring
+    if (data.size() <= kSmall) {
+      DenseTensor tensor(HostAllocator(), meta);
+      std::memcpy(tensor.mutable_raw_data(), data.data(), data.size());
+      return tensor;
+    }
+    return DenseTensor(meta, Buffer::Deferred(data.size(), [file, data](void* to) {
+                         std::memcpy(to, data.data(), data.size());
+                         file.Discard(data);
+                       }));
   }
   return DenseTensor(meta, Buffer::OfFile(file, data));
 }

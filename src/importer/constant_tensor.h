@@ -19,8 +19,9 @@ DenseTensor FilledTensor(const Shape& shape, const Scalar& value, DataType dtype
 DenseTensor TensorOfScalars(const Shape& shape, const std::vector<Scalar>& values, DataType dtype);
 // i64[values.size()].
 DenseTensor IntsTensor(const std::vector<int64_t>& values);
-// A tensor of these bytes, meta.nbytes() of them; which lie in `file`; shares them where the elements may be read in
-// place, that is, unless they are unaligned or bools, which a file may have as any number. Never to be written to.
+// A tensor of these bytes, meta.nbytes() of them, which lie in `file`. It shares them where the elements may be read in
+// place; unaligned ones are copied when they are first read (Buffer::Deferred), bools, which a file may have as any
+// number, at once. Never to be written to.
 // Precondition: no strings.
 DenseTensor TensorOfBytes(const TensorMeta& meta, std::span<const std::byte> data, const FileBytes& file);
 

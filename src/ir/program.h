@@ -8,6 +8,7 @@
 
 #include "core/dense_tensor.h"
 #include "core/dim.h"
+#include "kernel/kernel.h"
 #include "op/meta_tensor.h"
 #include "op/op_desc.h"
 #include "wherry/types.h"
@@ -17,6 +18,9 @@ namespace wherry {
 // Names -> constant host tensors, in plain layout but for what layout casts of constants left behind. A weight is never
 // edited: a pass that needs another value adds one under a new name.
 using WeightTable = std::map<std::string, DenseTensor>;
+
+// Weights' names -> their packed forms. What a kernel asks for and is not here is packed from the weight.
+using PackedTable = std::map<std::string, std::vector<PackedWeight>>;
 
 // Which kernel an op is to run with. Recorded by the picking passes, stored in .wry; empty provider: not picked.
 struct KernelPick {
@@ -58,6 +62,7 @@ class Program {
 
   std::vector<Block> blocks;  // blocks[0] is the main one
   WeightTable weights;
+  PackedTable packed;  // stored in .wry when asked
   std::shared_ptr<SymbolTable> symbols;
   std::map<std::string, std::string> metadata;  // "format": "onnx", "producer", "opset", "model.NAME"
   bool optimized = false;                       // passes have run

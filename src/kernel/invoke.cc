@@ -340,7 +340,7 @@ class Invocation {
     std::vector<std::shared_ptr<const PackedWeight>> packed;
     for (const PackRequest& request : plan->packs) {
       const DenseTensor* weight = context->Input(static_cast<size_t>(request.input));
-      packed.push_back(std::make_shared<PackedWeight>(kernel.pack(*weight, request.format)));
+      packed.push_back(std::make_shared<PackedWeight>(kernel.Pack(*weight, request.format)));
     }
     context->SetPlan(std::move(plan), std::move(packed));
   }

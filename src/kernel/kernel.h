@@ -43,7 +43,10 @@ struct KernelPlan {
 
 using SupportsFn = Support (*)(const KernelProblem&);
 using PlanFn = std::shared_ptr<const KernelPlan> (*)(const KernelProblem&);
-using PackFn = PackedWeight (*)(const DenseTensor& weight, std::string_view format);
+// Bytes of the packed weight. Error(kInvalidArgument) for a weight or format that the kernel's Plan does not ask for.
+using PackedBytesFn = size_t (*)(const TensorMeta& weight, std::string_view format);
+// Writes all of them to `packed`, which is 64-byte aligned. Thread-safe.
+using PackFn = void (*)(const DenseTensor& weight, std::string_view format, void* packed);
 using KernelFn = void (*)(KernelContext*);
 
 // Immutable, lives in the KernelFactory for the whole process. Run is thread-safe (contexts are not shared) and
@@ -51,11 +54,12 @@ using KernelFn = void (*)(KernelContext*);
 struct Kernel {
   std::string op;  // the kernel name of the schema: "matmul_v2"
   KernelKey key;
-  std::string provider;           // "ref", "cpu", "onednn"
-  std::string variant;            // "" or "winograd4"
-  int priority = 0;               // among kernels with equal keys, higher first
-  SupportsFn supports = nullptr;  // null: everything
-  PlanFn plan = nullptr;          // null: nothing to plan
+  std::string provider;                  // "ref", "cpu", "onednn"
+  std::string variant;                   // "" or "winograd4"
+  int priority = 0;                      // among kernels with equal keys, higher first
+  SupportsFn supports = nullptr;         // null: everything
+  PlanFn plan = nullptr;                 // null: nothing to plan
+  PackedBytesFn packed_bytes = nullptr;  // with pack, or neither
   PackFn pack = nullptr;
   KernelFn run = nullptr;
 
@@ -63,6 +67,8 @@ struct Kernel {
     return supports == nullptr ? Support::Yes() : supports(problem);
   }
   void operator()(KernelContext* context) const { run(context); }
+  // The weight packed into memory of its own. Error(kInternal) for a kernel that packs nothing.
+  PackedWeight Pack(const DenseTensor& weight, std::string_view format) const;
   std::string id() const;  // "cpu:conv2d:winograd4", "ref:softmax"
 };
 

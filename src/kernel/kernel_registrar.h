@@ -4,7 +4,7 @@
 //   REGISTER_KERNEL(softmax, ref, kHost, kNCHW, Softmax, float, double);
 // A kernel with its own Supports, Plan or Pack, one element type:
 //   REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kX86, kFloat, kNHWC)
-//       .Supports(&WinogradSupports).Plan(&WinogradPlan).Pack(&PackWinograd).Run(&WinogradRun).Priority(20);
+//       .Supports(&Supports).Plan(&Plan).Pack(&PackedBytes, &Pack).Run(&Run).Priority(20);
 //
 // In the tree (WHERRY_BUILTIN) a registration is constant data whose address a generated table takes, so the linker
 // cannot lose it and a missing or doubled one is a link error. Elsewhere (a program or plug-in) the same line also puts
@@ -39,6 +39,7 @@ struct KernelDescriptor {
   int priority = 0;
   SupportsFn supports = nullptr;
   PlanFn plan = nullptr;
+  PackedBytesFn packed_bytes = nullptr;
   PackFn pack = nullptr;
 
   // Kernels instantiated for Types by `instantiate`, a generic lambda that gives {function, signature} for a type.
@@ -85,8 +86,9 @@ struct KernelDescriptor {
     copy.plan = fn;
     return copy;
   }
-  constexpr KernelDescriptor Pack(PackFn fn) const {
+  constexpr KernelDescriptor Pack(PackedBytesFn bytes, PackFn fn) const {
     KernelDescriptor copy = *this;
+    copy.packed_bytes = bytes;
     copy.pack = fn;
     return copy;
   }

@@ -38,6 +38,7 @@ std::vector<Kernel> KernelsOf(const KernelDescriptor& descriptor) {
     kernel.priority = descriptor.priority;
     kernel.supports = descriptor.supports;
     kernel.plan = descriptor.plan;
+    kernel.packed_bytes = descriptor.packed_bytes;
     kernel.pack = descriptor.pack;
     kernel.run = descriptor.instances[i].run;
     WHERRY_ENFORCE(kernel.run != nullptr, kInvalidArgument, "kernel ", kernel.id(), " for ", kernel.key.DebugString(),

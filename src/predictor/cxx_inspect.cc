@@ -65,6 +65,16 @@ struct Explained {
   }
 };
 
+// So that what is damaged in a .wry is found: its weights are checked when they are read.
+void ReadWeights(const Program& program) {
+  for (const auto& [name, weight] : program.weights) {
+    if (weight.nbytes() > 0 && !weight.buffer()->is_deferred()) weight.buffer()->data();
+  }
+  for (const auto& [name, forms] : program.packed) {
+    for (const PackedWeight& packed : forms) packed.buffer->data();
+  }
+}
+
 }  // namespace
 
 std::string ShowModel(const CxxConfig& config, const std::string& format) {
@@ -102,7 +112,9 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op) {
 
 std::vector<std::string> CheckModel(const CxxConfig& config) {
   try {
-    Executable::Build(LoadModel(config).program);
+    const Program program = LoadModel(config).program;
+    ReadWeights(program);
+    Executable::Build(program.Clone());
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kUnsupported) throw;
     return {error.what()};

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "ir/text.h"
 #include "predictor/profile.h"
+#include "runtime/required_kernels.h"
 
 namespace wherry {
 
@@ -137,11 +138,19 @@ void LightPredictor::Trim() {
 #endif
 }
 
-void LightPredictor::SaveOptimizedModel(const std::string& path) const {
+void LightPredictor::SaveOptimizedModel(const std::string& path, bool packed_weights) const {
   WHERRY_ENFORCE(origin_->save != nullptr, kUnsupported,
                  "this predictor was loaded from an optimised model and cannot save one");
-  origin_->save(executable_->program(), path);
+  if (!packed_weights) return origin_->save(executable_->program(), path);
+  Program program = executable_->program().Clone();
+  for (const auto& [name, weight] : program.weights) {
+    std::vector<PackedWeight> forms = executable_->packs().FormsOf(weight);
+    if (!forms.empty()) program.packed.emplace(name, std::move(forms));
+  }
+  origin_->save(program, path);
 }
+
+std::string LightPredictor::RequiredKernels() const { return wherry::RequiredKernels(*executable_); }
 
 const std::vector<ProfileEvent>& LightPredictor::Profile() const {
   profile_ = MakeProfile(session_.steps());

@@ -42,7 +42,8 @@ class LightPredictor : public PaddlePredictor {
   void Cancel() override { session_.Cancel(); }
   std::shared_ptr<PaddlePredictor> Clone() const override;
   void Trim() override;
-  void SaveOptimizedModel(const std::string& path) const override;
+  void SaveOptimizedModel(const std::string& path, bool packed_weights) const override;
+  std::string RequiredKernels() const override;
   void SetProfiling(bool on) override { session_.set_profiling(on); }
   const std::vector<ProfileEvent>& Profile() const override;
   const std::vector<ProfileEvent>& LoadProfile() const override { return load_profile_; }

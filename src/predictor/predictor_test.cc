@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -66,6 +67,55 @@ TEST_F(PredictorTest, RunsClonesAndSaves) {
   EXPECT_EQ(light->Metadata().at("model.author"), "nobody");
   EXPECT_NE(ErrorText([&] { light->SaveOptimizedModel(Path("again.wry")); }).find("cannot save"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(Path("again.wry")));
+}
+
+TEST_F(PredictorTest, SavesPackedWeights) {
+  const auto predictor = CreatePaddlePredictor(Config());
+  const std::vector<float> right = RunOnOnes(predictor.get());
+  predictor->SaveOptimizedModel(Path("plain.wry"));
+  predictor->SaveOptimizedModel(Path("packed.wry"), true);
+  EXPECT_GT(std::filesystem::file_size(Path("packed.wry")), std::filesystem::file_size(Path("plain.wry")));
+  const auto load = [&] { return LoadWry(FileBytes("a", MappedFile::Open(Path("packed.wry")))); };
+  ASSERT_EQ(load().packed.size(), 1U);
+  const std::string format = load().packed.begin()->second.at(0).format;
+  MobileConfig mobile;
+  mobile.set_model_from_file(Path("packed.wry"));
+  mobile.set_threads(1);
+  EXPECT_EQ(RunOnOnes(CreatePaddlePredictor(mobile).get()), right);
+  // It is what runs: another one gives something else. One that is too small, or of a format that no kernel asks for
+  // here, as of another machine's kernels, is not taken.
+  for (const std::string change : {"content", "size", "format"}) {
+    Program program = load();
+    PackedWeight& packed = program.packed.begin()->second.at(0);
+    const size_t size = packed.buffer->size() / (change == "size" ? 2 : 1);
+    packed.buffer = HostAllocator().Allocate(size);
+    std::memset(packed.buffer->data(), 0, size);
+    if (change == "format") packed.format += "x";
+    SaveWry(program, Path("changed.wry"));
+    mobile.set_model_from_file(Path("changed.wry"));
+    const std::vector<float> result = RunOnOnes(CreatePaddlePredictor(mobile).get());
+    EXPECT_EQ(result == right, change != "content") << change;
+  }
+}
+
+TEST_F(PredictorTest, PicksAgainWhereAKernelIsMissing) {
+  CreatePaddlePredictor(Config())->SaveOptimizedModel(Path("saved.wry"));
+  Program program = LoadWry(FileBytes("a", MappedFile::Open(Path("saved.wry"))));
+  for (KernelPick& pick : program.main().picks) pick.variant = "of_another_machine";
+  SaveWry(program, Path("other.wry"));
+  MobileConfig mobile;
+  mobile.set_model_from_file(Path("other.wry"));
+  const auto predictor = CreatePaddlePredictor(mobile);
+  EXPECT_EQ(RunOnOnes(predictor.get()), (std::vector<float>{14, 26}));
+  EXPECT_NE(predictor->OptimizeReportText().find("is not registered here"), std::string::npos)
+      << predictor->OptimizeReportText();
+}
+
+TEST_F(PredictorTest, ListsTheKernelsThatItNeeds) {
+  const std::string kernels = CreatePaddlePredictor(Config())->RequiredKernels();
+  EXPECT_NE(kernels.find("op fc\n"), std::string::npos) << kernels;
+  EXPECT_NE(kernels.find("kernel cpu:fc:gemm\n"), std::string::npos) << kernels;
+  EXPECT_EQ(kernels.find("conv2d"), std::string::npos) << kernels;
 }
 
 TEST_F(PredictorTest, OptimisesAndReports) {

@@ -18,23 +18,6 @@ std::string Instruction::name() const {
   return desc->Type();
 }
 
-std::shared_ptr<const PackedWeight> PackCache::Get(const Kernel& kernel, const DenseTensor& weight,
-                                                   const std::string& format) {
-  const auto key = std::make_pair(weight.raw_data(), StrCat(weight.meta().DebugString(), " ", format));
-  Entry* entry = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    entry = &entries_[key];
-  }
-  std::call_once(entry->once, [&] {
-    WHERRY_CHECK(kernel.pack != nullptr, "kernel ", kernel.id(), " asks for a packed weight and has no Pack");
-    entry->packed = std::make_shared<const PackedWeight>(kernel.pack(weight, format));
-    weight.buffer()->Discard();  // from now on kernels read the packed form
-    bytes_.fetch_add(entry->packed->buffer->size(), std::memory_order_relaxed);
-  });
-  return entry->packed;
-}
-
 namespace {
 
 // Turns one block's names into slots and binds its kernels.
@@ -167,6 +150,11 @@ std::shared_ptr<const Executable> Executable::Build(Program&& program, const std
   WHERRY_ENFORCE(problems.empty(), kUnsupported, problems.size(), " op", problems.size() == 1 ? "" : "s",
                  " cannot run here: ", Join(problems, "; "));
   for (const auto& [name, tensor] : executable->program_.weights) executable->weight_bytes_ += tensor.nbytes();
+  for (auto& [name, forms] : executable->program_.packed) {
+    const DenseTensor& weight = executable->program_.weights.at(name);
+    for (PackedWeight& packed : forms) executable->packs_.AddStored(weight, std::move(packed));
+  }
+  executable->program_.packed.clear();  // from now on the cache has them
   return executable;
 }
 

@@ -2,16 +2,15 @@
 // predictor.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "ir/program.h"
 #include "kernel/kernel.h"
 #include "op/op_schema.h"
+#include "runtime/pack_cache.h"
 
 namespace wherry {
 
@@ -47,22 +46,6 @@ struct CompiledBlock {
   std::vector<std::string> output_names;
   std::vector<Instruction> instructions;
   std::vector<int> watched;  // slots that keep memory of their own
-};
-
-// Packed weights by (weight, format), made on first demand, different ones at the same time. Thread-safe.
-class PackCache {
- public:
-  std::shared_ptr<const PackedWeight> Get(const Kernel& kernel, const DenseTensor& weight, const std::string& format);
-  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-
- private:
-  struct Entry {
-    std::once_flag once;
-    std::shared_ptr<const PackedWeight> packed;
-  };
-  mutable std::mutex mutex_;
-  std::map<std::pair<const void*, std::string>, Entry> entries_;  // address; meta and format
-  std::atomic<size_t> bytes_{0};
 };
 
 // Immutable but for the pack cache; thread-safe.

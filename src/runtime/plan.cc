@@ -248,16 +248,27 @@ class Planner {
     if (call->kernel->plan == nullptr) return;
     std::shared_ptr<const KernelPlan> kernel_plan = call->kernel->plan(problem);
     plan_->scratch_bytes = std::max(plan_->scratch_bytes, kernel_plan->scratch_bytes);
-    planned_.push_back({call, std::move(kernel_plan), {}});
+    planned_.push_back({call, std::move(kernel_plan)});
   }
 
   // What the kernels' plans ask for. Most of the time to load a model goes here, so the threads share it.
   void PackWeights() {
-    ParallelFor(devices_->cpu().pool(), static_cast<int64_t>(planned_.size()), 1, [this](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) Pack(&planned_[static_cast<size_t>(i)]);
-    });
+    std::vector<PackDemand> demands;
+    for (const Planned& planned : planned_) {
+      const Kernel& kernel = *planned.call->kernel;
+      for (const PackRequest& request : planned.plan->packs) {
+        const DenseTensor* weight = planned.call->context.Input(static_cast<size_t>(request.input));
+        WHERRY_CHECK(weight != nullptr && weight->has_data(), "kernel ", kernel.id(),
+                     " wants to pack an argument that is no weight");
+        demands.push_back({&kernel, weight, request.format});
+      }
+    }
+    const auto packed = executable_.packs().Get(demands, devices_->cpu().pool());
+    auto next = packed.begin();
     for (Planned& planned : planned_) {
-      planned.call->context.SetPlan(std::move(planned.plan), std::move(planned.packed));
+      const auto end = next + static_cast<int64_t>(planned.plan->packs.size());
+      planned.call->context.SetPlan(std::move(planned.plan), {next, end});
+      next = end;
     }
   }
 
@@ -270,18 +281,7 @@ class Planner {
   struct Planned {
     PlannedCall* call;
     std::shared_ptr<const KernelPlan> plan;
-    std::vector<std::shared_ptr<const PackedWeight>> packed;
   };
-
-  void Pack(Planned* planned) const {
-    const Kernel& kernel = *planned->call->kernel;
-    for (const PackRequest& request : planned->plan->packs) {
-      const DenseTensor* weight = planned->call->context.Input(static_cast<size_t>(request.input));
-      WHERRY_CHECK(weight != nullptr && weight->has_data(), "kernel ", kernel.id(),
-                   " wants to pack an argument that is no weight");
-      planned->packed.push_back(executable_.packs().Get(kernel, *weight, request.format));
-    }
-  }
 
   const Executable& executable_;
   DeviceSet* devices_;

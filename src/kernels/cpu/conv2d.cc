@@ -136,15 +136,16 @@ std::shared_ptr<const KernelPlan> PlanVariant(const KernelProblem& problem) {
   return MakePlan(problem, ShapeOf(problem), kAlgorithm);
 }
 
-PackedWeight PackFilter(const DenseTensor& filter, std::string_view format) {
+size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
   const ConvFormat parsed = ParseConvPackFormat(format);
-  const ConvWeightShape shape = WeightShapeOf(filter.shape(), parsed.groups);
-  PackedWeight packed;
-  packed.format = format;
-  packed.buffer =
-      HostAllocator().Allocate(static_cast<size_t>(ConvPackedSize(parsed.algorithm, shape)) * sizeof(float));
-  PackConv(parsed.algorithm, shape, filter.data<float>(), static_cast<float*>(packed.buffer->data()), nullptr);
-  return packed;
+  return static_cast<size_t>(ConvPackedSize(parsed.algorithm, WeightShapeOf(filter.shape, parsed.groups))) *
+         sizeof(float);
+}
+
+void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
+  const ConvFormat parsed = ParseConvPackFormat(format);
+  PackConv(parsed.algorithm, WeightShapeOf(filter.shape(), parsed.groups), filter.data<float>(),
+           static_cast<float*>(packed), nullptr);
 }
 
 void Run(KernelContext* context) {
@@ -182,32 +183,32 @@ void Run(KernelContext* context) {
 
 REGISTER_KERNEL_VARIANT(conv2d, cpu, auto, kX86, kFloat, kNHWC)
     .Plan(&PlanAuto)
-    .Pack(&PackFilter)
+    .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run)
     .Priority(10);
 REGISTER_KERNEL_VARIANT(conv2d, cpu, plain, kX86, kFloat, kNCHW)
     .Supports(&SupportsPlain)
     .Plan(&PlanPlain)
-    .Pack(&PackFilter)
+    .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run);
 REGISTER_KERNEL_VARIANT(conv2d, cpu, direct, kX86, kFloat, kNHWC)
     .Plan(&PlanVariant<ConvAlgorithm::kDirect>)
-    .Pack(&PackFilter)
+    .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run);
 REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd2, kX86, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kWinograd2>)
     .Plan(&PlanVariant<ConvAlgorithm::kWinograd2>)
-    .Pack(&PackFilter)
+    .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run);
 REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kX86, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kWinograd4>)
     .Plan(&PlanVariant<ConvAlgorithm::kWinograd4>)
-    .Pack(&PackFilter)
+    .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run);
 REGISTER_KERNEL_VARIANT(conv2d, cpu, depthwise, kX86, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kDepthwise>)
     .Plan(&PlanVariant<ConvAlgorithm::kDepthwise>)
-    .Pack(&PackFilter)
+    .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run);
 
 }  // namespace wherry::cpu

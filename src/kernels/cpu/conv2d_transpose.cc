@@ -90,21 +90,25 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
   return plan;
 }
 
-PackedWeight PackFilter(const DenseTensor& filter, std::string_view format) {
+TransposedWeightShape ShapeOfFormat(const Shape& filter, std::string_view format) {
   int64_t groups = 0;
   const char* const end = format.data() + format.size();
   const bool ours = format.substr(0, kFormat.size()) == kFormat;
   const auto parsed = std::from_chars(format.data() + (ours ? kFormat.size() : 0), end, groups);
   WHERRY_ENFORCE(ours && parsed.ec == std::errc() && parsed.ptr == end && groups > 0, kInvalidArgument, "'", format,
                  "' is no packed form of a transposed convolution's filter");
-  const TransposedWeightShape shape = WeightShapeOf(filter.shape(), groups);
-  PackedWeight packed;
-  packed.format = format;
-  packed.buffer = HostAllocator().Allocate(static_cast<size_t>(TransposedPackedSize(shape)) * sizeof(float));
+  return WeightShapeOf(filter, groups);
+}
+
+size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
+  return static_cast<size_t>(TransposedPackedSize(ShapeOfFormat(filter.shape, format))) * sizeof(float);
+}
+
+void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
+  const TransposedWeightShape shape = ShapeOfFormat(filter.shape(), format);
   const auto scratch = HostAllocator().Allocate(static_cast<size_t>(TransposedPackScratch(shape)) * sizeof(float));
-  PackTransposed(shape, filter.data<float>(), static_cast<float*>(packed.buffer->data()),
-                 static_cast<float*>(scratch->data()), nullptr);
-  return packed;
+  PackTransposed(shape, filter.data<float>(), static_cast<float*>(packed), static_cast<float*>(scratch->data()),
+                 nullptr);
 }
 
 void Run(KernelContext* context) {
@@ -133,7 +137,7 @@ void Run(KernelContext* context) {
 REGISTER_KERNEL_VARIANT(conv2d_transpose, cpu, products, kX86, kFloat, kNHWC)
     .Supports(&Supports)
     .Plan(&Plan)
-    .Pack(&PackFilter)
+    .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run)
     .Priority(10);
 

@@ -112,20 +112,23 @@ void MatmulPlan::Run(KernelContext* context, const TileEpilogue& epilogue) const
   }
 }
 
-PackedWeight PackMatrix(const DenseTensor& weight, std::string_view format) {
-  Matrices view;
+Matrices ViewOfFormat(const Shape& weight, std::string_view format) {
   if (format == kPlainFormat || format == kTransposedFormat) {
-    view = ViewMatrices(weight.shape(), format == kTransposedFormat, false);
-  } else {
-    WHERRY_CHECK(format.starts_with(kRowsFormat) && format.size() == kRowsFormat.size() + 1, "format '", format, "'");
-    view = ViewFlat(weight.shape(), format.back() - '0');
+    return ViewMatrices(weight, format == kTransposedFormat, false);
   }
-  PackedWeight packed;
-  packed.format = format;
-  packed.buffer = HostAllocator().Allocate(static_cast<size_t>(PackedFloats(view.rows, view.columns)) * sizeof(float));
+  WHERRY_CHECK(format.starts_with(kRowsFormat) && format.size() == kRowsFormat.size() + 1, "format '", format, "'");
+  return ViewFlat(weight, format.back() - '0');
+}
+
+size_t PackedMatrixBytes(const TensorMeta& weight, std::string_view format) {
+  const Matrices view = ViewOfFormat(weight.shape, format);
+  return static_cast<size_t>(PackedFloats(view.rows, view.columns)) * sizeof(float);
+}
+
+void PackMatrix(const DenseTensor& weight, std::string_view format, void* packed) {
+  const Matrices view = ViewOfFormat(weight.shape(), format);
   PackB({weight.data<float>(), view.row_stride, view.column_stride}, view.rows, view.columns,
-        static_cast<float*>(packed.buffer->data()), nullptr);
-  return packed;
+        static_cast<float*>(packed), nullptr);
 }
 
 std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, const Matrices& x, const Matrices& y,
@@ -189,17 +192,23 @@ void RunFc(KernelContext* context) { RunFused(context, 1.0F, context->AttrAt<Epi
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(matmul_v2, cpu, gemm, kX86, kFloat, kNCHW).Plan(&PlanMatmul).Pack(&PackMatrix).Run(&RunPlain);
+REGISTER_KERNEL_VARIANT(matmul_v2, cpu, gemm, kX86, kFloat, kNCHW)
+    .Plan(&PlanMatmul)
+    .Pack(&PackedMatrixBytes, &PackMatrix)
+    .Run(&RunPlain);
 REGISTER_KERNEL_VARIANT(mul, cpu, gemm, kX86, kFloat, kNCHW)
     .Supports(&SupportsMul)
     .Plan(&PlanMul)
-    .Pack(&PackMatrix)
+    .Pack(&PackedMatrixBytes, &PackMatrix)
     .Run(&RunPlain);
 REGISTER_KERNEL_VARIANT(fused_matmul, cpu, gemm, kX86, kFloat, kNCHW)
     .Supports(&SupportsFusedMatmul)
     .Plan(&PlanMatmul)
-    .Pack(&PackMatrix)
+    .Pack(&PackedMatrixBytes, &PackMatrix)
     .Run(&RunFusedMatmul);
-REGISTER_KERNEL_VARIANT(fc, cpu, gemm, kX86, kFloat, kNCHW).Plan(&PlanFc).Pack(&PackMatrix).Run(&RunFc);
+REGISTER_KERNEL_VARIANT(fc, cpu, gemm, kX86, kFloat, kNCHW)
+    .Plan(&PlanFc)
+    .Pack(&PackedMatrixBytes, &PackMatrix)
+    .Run(&RunFc);
 
 }  // namespace wherry::cpu

@@ -37,20 +37,24 @@ void PackDirection(const float* weight, int64_t rows, int64_t head, int64_t k, f
   PackB({weight + head * k, 1, k}, k, rows - head, packed + PackedFloats(k, head), nullptr);
 }
 
-PackedWeight Pack(const DenseTensor& weight, std::string_view format) {
+int64_t HeadOfFormat(std::string_view format) {
   WHERRY_CHECK(format.starts_with(kFormat), "format '", format, "'");
+  return std::stoll(std::string(format.substr(kFormat.size())));
+}
+
+size_t PackedBytes(const TensorMeta& weight, std::string_view format) {
+  const Shape& shape = weight.shape;
+  return static_cast<size_t>(shape[0] * PackedDirection(shape[1], HeadOfFormat(format), shape[2])) * sizeof(float);
+}
+
+void Pack(const DenseTensor& weight, std::string_view format, void* packed) {
   const int64_t rows = weight.shape()[1];
   const int64_t k = weight.shape()[2];
-  const int64_t head = std::stoll(std::string(format.substr(kFormat.size())));
+  const int64_t head = HeadOfFormat(format);
   const int64_t size = PackedDirection(rows, head, k);
-  PackedWeight packed;
-  packed.format = format;
-  packed.buffer = HostAllocator().Allocate(static_cast<size_t>(weight.shape()[0] * size) * sizeof(float));
   for (int64_t d = 0; d < weight.shape()[0]; ++d) {
-    PackDirection(weight.data<float>() + d * rows * k, rows, head, k,
-                  static_cast<float*>(packed.buffer->data()) + d * size);
+    PackDirection(weight.data<float>() + d * rows * k, rows, head, k, static_cast<float*>(packed) + d * size);
   }
-  return packed;
 }
 
 // One activation as a loop; nullopt for those that are not one.
@@ -362,6 +366,10 @@ void Run(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(rnn, cpu, gemm, kX86, kFloat, kNCHW).Supports(&Supports).Plan(&Plan).Pack(&Pack).Run(&Run);
+REGISTER_KERNEL_VARIANT(rnn, cpu, gemm, kX86, kFloat, kNCHW)
+    .Supports(&Supports)
+    .Plan(&Plan)
+    .Pack(&PackedBytes, &Pack)
+    .Run(&Run);
 
 }  // namespace wherry::cpu

@@ -96,7 +96,7 @@ std::shared_ptr<const KernelPlan> Conv2dPlan(const KernelProblem& problem) {
 REGISTER_KERNEL_VARIANT(conv2d, onednn, direct, kX86, kFloat, kNHWC)
     .Supports(&Conv2dSupports)
     .Plan(&Conv2dPlan)
-    .Pack(&Pack)
+    .Pack(&PackedBytes, &Pack)
     .Run(&Run)
     .Priority(-10);
 

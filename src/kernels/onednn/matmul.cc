@@ -162,19 +162,19 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
 REGISTER_KERNEL_VARIANT(matmul_v2, onednn, matmul, kX86, kFloat, kNCHW)
     .Supports(&Supports<MatmulOp>)
     .Plan(&Plan<MatmulOp>)
-    .Pack(&Pack)
+    .Pack(&PackedBytes, &Pack)
     .Run(&Run)
     .Priority(-10);
 REGISTER_KERNEL_VARIANT(fused_matmul, onednn, matmul, kX86, kFloat, kNCHW)
     .Supports(&Supports<FusedMatmulOp>)
     .Plan(&Plan<FusedMatmulOp>)
-    .Pack(&Pack)
+    .Pack(&PackedBytes, &Pack)
     .Run(&Run)
     .Priority(-10);
 REGISTER_KERNEL_VARIANT(fc, onednn, matmul, kX86, kFloat, kNCHW)
     .Supports(&Supports<FcOp>)
     .Plan(&Plan<FcOp>)
-    .Pack(&Pack)
+    .Pack(&PackedBytes, &Pack)
     .Run(&Run)
     .Priority(-10);
 

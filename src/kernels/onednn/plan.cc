@@ -134,20 +134,21 @@ std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, std::st
   return plan;
 }
 
-PackedWeight Pack(const DenseTensor& weight, std::string_view format) {
+size_t PackedBytes(const TensorMeta& weight, std::string_view format) {
   const WeightFormat parsed = ParseFormatName(format);
   WHERRY_ENFORCE(parsed.given.get_size() == weight.nbytes(), kInvalidArgument, "oneDNN: a weight ",
-                 weight.meta().DebugString(), " is not what ", format, " packs");
-  PackedWeight packed;
-  packed.format = std::string(format);
-  packed.buffer = HostAllocator().Allocate(parsed.wanted.get_size());
+                 weight.DebugString(), " is not what ", format, " packs");
+  return parsed.wanted.get_size();
+}
+
+void Pack(const DenseTensor& weight, std::string_view format, void* packed) {
+  const WeightFormat parsed = ParseFormatName(format);
   Translate("packing weights", [&] {
     memory from = View(parsed.given, weight.raw_data());
-    memory to = View(parsed.wanted, packed.buffer->data());
+    memory to = View(parsed.wanted, packed);
     MakeReorder(parsed.given, parsed.wanted).execute(Stream(), from, to);
     Stream().wait();
   });
-  return packed;
 }
 
 void Run(KernelContext* context) {

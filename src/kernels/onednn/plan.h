@@ -46,7 +46,8 @@ std::string RefusalOf(const Recipe& recipe);
 // `weights` is the name of the argument that may be packed (the second input).
 std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, std::string_view weights, Recipe recipe);
 
-PackedWeight Pack(const DenseTensor& weight, std::string_view format);
+size_t PackedBytes(const TensorMeta& weight, std::string_view format);
+void Pack(const DenseTensor& weight, std::string_view format, void* packed);
 
 // For kernels whose inputs are the source, the weights and, where they have them, the operands. Allocates nothing on a
 // plan that ran before; oneDNN does (2.6: five small blocks for a matmul).

@@ -2,6 +2,8 @@
 // inference knows. An `if` on a constant becomes the branch that it takes. Constants bound to IntArray and Scalar
 // arguments become attributes.
 #include <algorithm>
+#include <cstring>
+#include <string_view>
 
 #include "base/check.h"
 #include "base/checked_math.h"
@@ -145,6 +147,10 @@ class FoldConstantsPass : public ProgramPass {
                   " bytes it is made from"));
       return;
     }
+    if (std::string_view(stmt.schema().name) == "transpose" && written > kDeferredBytes &&
+        SizeOf(args[0].tensors.at(0)->dtype()) != 0) {
+      return Replace(graph, node, results, {Transposed(stmt, args, results[0]->AsArg().type.tensor_meta())});
+    }
     CpuContext cpu(context().pool);
     std::vector<DenseTensor> tensors;
     try {
@@ -159,6 +165,22 @@ class FoldConstantsPass : public ProgramPass {
     if (tensors.size() < results.size()) return;
     grown_ += growth;
     Replace(graph, node, results, std::move(tensors));
+  }
+
+  // A large weight transposed is made when it is read: what kernels only read packed is never there in full.
+  static constexpr size_t kDeferredBytes = size_t{1} << 16;
+  static DenseTensor Transposed(const Node::Stmt& stmt, const std::vector<CallArg>& args, const TensorMeta& meta) {
+    auto write = [&schema = stmt.schema(), weight = *args[0].tensors[0], args](void* to) {
+      DenseTensor source(HostAllocator(), weight.meta());
+      weight.CopyBytesTo(source.mutable_raw_data());
+      weight.buffer()->Discard();
+      std::vector<CallArg> call = args;
+      call[0].tensors = {&source};
+      CpuContext cpu;
+      const DenseTensor result = InvokeOp(schema, call, &cpu).at(0).at(0);
+      std::memcpy(to, result.raw_data(), result.nbytes());
+    };
+    return DenseTensor(meta, Buffer::Deferred(meta.nbytes(), std::move(write)));
   }
 
   static void Replace(SSAGraph* graph, Node* stmt, const NodeList& results, std::vector<DenseTensor> tensors) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pass/pass_registry.h"
+#include "pass/scaled_weight.h"
 
 namespace wherry::mir {
 namespace {
@@ -74,23 +75,29 @@ DenseTensor PerChannel(const std::vector<double>& values) {
   return tensor;
 }
 
-// The weight times a number per channel of `axis`; nothing if that leaves the range of f32.
-std::optional<DenseTensor> Scaled(const DenseTensor& weight, int axis, const std::vector<double>& scale) {
-  DenseTensor result(HostAllocator(), weight.meta());
-  const Shape& shape = weight.shape();
-  const int64_t inner = shape.numel(axis + 1, shape.rank());
-  const int64_t outer = shape.numel(0, axis);
-  const auto* from = weight.data<float>();
-  auto* to = result.mutable_data<float>();
-  for (int64_t o = 0; o < outer; ++o) {
-    for (const double s : scale) {
-      for (int64_t i = 0; i < inner; ++i, ++from, ++to) {
-        *to = static_cast<float>(*from * s);
-        if (!std::isfinite(*to) && std::isfinite(*from)) return std::nullopt;
-      }
-    }
+// Whether every number of the weight times one of the factors stays in the range of f32.
+bool StaysInRange(const DenseTensor& weight, const std::vector<double>& factors) {
+  double largest = 0;
+  for (const double factor : factors) largest = std::max(largest, std::abs(factor));  // a NaN changes nothing
+  if (largest <= 1) return true;
+  std::vector<float> copy;
+  const float* values = nullptr;
+  if (weight.buffer()->is_deferred()) {
+    copy.resize(static_cast<size_t>(weight.numel()));
+    weight.CopyBytesTo(copy.data());
+    values = copy.data();
+  } else {
+    values = weight.data<float>();
   }
-  return result;
+  return std::all_of(values, values + weight.numel(), [largest](float v) {
+    return !std::isfinite(v) || std::isfinite(static_cast<float>(v * largest));
+  });
+}
+
+// The weight times a number per channel of `axis`; nothing if that may leave the range of f32.
+std::optional<DenseTensor> Scaled(const DenseTensor& weight, int axis, const std::vector<double>& scale) {
+  if (!StaysInRange(weight, scale)) return std::nullopt;
+  return ScaledWeight(weight, weight.shape().numel(axis + 1, weight.shape().rank()), scale);
 }
 
 class AffineFoldPass : public ProgramPass {

@@ -8,6 +8,7 @@
 
 #include "ir/fuse_base.h"
 #include "pass/pass_registry.h"
+#include "pass/scaled_weight.h"
 
 namespace wherry::mir {
 namespace {
@@ -66,7 +67,6 @@ class ConvBnFuser : public FuseBase {
     const std::vector<float> old_bias = values(conv.input("operands"), 0);
     const auto epsilon = bn.GetAttr<double>("epsilon");
 
-    DenseTensor new_filter(HostAllocator(), filter.meta());
     DenseTensor new_bias(HostAllocator(),
                          TensorMeta{DataType::kFloat, Shape{static_cast<int64_t>(channels)}, DataLayout::kNCHW, 0});
     std::vector<double> scale(channels);
@@ -79,13 +79,11 @@ class ConvBnFuser : public FuseBase {
     const int64_t row = filter.shape().numel(transposed_ ? 2 : 1, filter.shape().rank());
     const int64_t group_out = transposed_ ? filter.shape()[1] : filter.shape()[0];
     const int64_t group_in = transposed_ ? filter.shape()[0] / conv.GetAttr<int>("groups") : 1;
-    const auto* from = filter.data<float>();
-    auto* to = new_filter.mutable_data<float>();
+    std::vector<double> factors;
     for (int64_t r = 0; r < filter.shape()[0] * (transposed_ ? group_out : 1); ++r) {
-      const double factor = scale[static_cast<size_t>(r / (group_out * group_in) * group_out + r % group_out)];
-      for (int64_t i = 0; i < row; ++i) *to++ = static_cast<float>(*from++ * factor);
+      factors.push_back(scale[static_cast<size_t>(r / (group_out * group_in) * group_out + r % group_out)]);
     }
-    filter_ = graph->NewWeight(conv.input("filter")->AsArg().name, std::move(new_filter));
+    filter_ = graph->NewWeight(conv.input("filter")->AsArg().name, ScaledWeight(filter, row, std::move(factors)));
     bias_ = graph->NewWeight(bn.input("mean")->AsArg().name + ".bias", std::move(new_bias));
     graph->NewStmt(GenOpDesc(matched), matched.at("bn"));
   }
