@@ -96,7 +96,7 @@ class PaddlePredictor {
   // Error(kUnsupported) for a light predictor.
   virtual void SaveOptimizedModel(const std::string& path, bool packed_weights = false) const = 0;
 
-  // The operators and kernels that a slim build of the light library needs for this model (docs/howto/slim_build.md).
+  // The operators and kernels that a slim build of the light library needs for this model (docs/slim_build.md).
   virtual std::string RequiredKernels() const = 0;
 
   // Records the next runs' steps; off by default and free when off.
