@@ -3,6 +3,13 @@
 
 get_property(objects GLOBAL PROPERTY WHERRY_OBJECTS)
 target_compile_options(wherry_compile INTERFACE -ffunction-sections -fdata-sections)
+# Time goes into the kernels; the rest is made small.
+foreach(object IN LISTS objects)
+  get_target_property(folder ${object} WHERRY_FOLDER)
+  if(NOT folder MATCHES "^kernels/")
+    target_compile_options(${object} PRIVATE -Os)
+  endif()
+endforeach()
 add_library(wherry_light SHARED)
 add_library(wherry::light ALIAS wherry_light)
 wherry_fill_library(wherry_light ${objects})
