@@ -226,7 +226,7 @@ let showInGraph = () => {};
 
   // The whole graph beside it, small.
   let mapScale = 1;
-  const mapImages = new Map();
+  const mapImage = {};
   function drawMap(s, view) {
     const {height} = size();
     const tall = height - 24 - byId('legend').offsetHeight - 12;
@@ -238,7 +238,7 @@ let showInGraph = () => {};
     const wide = width / Math.max(s.diagram.width, 1);
     const mapHeight = s.diagram.height * mapScale;
     const id = [graphView.side, graphView.block, graphView.colour, document.documentElement.className, width, mapHeight, graphView.matches.length, graphView.at].join();
-    if (mapImages.id !== id) {
+    if (mapImage.id !== id) {
       const image = document.createElement('canvas');
       const g = fitCanvas(image, width, mapHeight);
       const found = new Set(graphView.matches);
@@ -247,11 +247,11 @@ let showInGraph = () => {};
         g.fillStyle = found.size ? (found.has(node.id) ? colours.accent : colours.line) : graphView.colour === 'cost' ? fill : stroke;
         g.fillRect((node.x - node.width / 2) * wide, (node.y - node.height / 2) * mapScale, Math.max(1.5, node.width * wide), Math.max(found.has(node.id) ? 2.5 : 1, node.height * mapScale));
       }
-      mapImages.id = id;
-      mapImages.image = image;
+      mapImage.id = id;
+      mapImage.image = image;
     }
     const g = fitCanvas(map, width, mapHeight);
-    g.drawImage(mapImages.image, 0, 0, width, mapHeight);
+    g.drawImage(mapImage.image, 0, 0, width, mapHeight);
     g.strokeStyle = colours.accent;
     g.lineWidth = 1.5;
     g.strokeRect(Math.max(0.75, view.left * wide), Math.max(0.75, view.top * mapScale),
@@ -477,7 +477,7 @@ let showInGraph = () => {};
     redraw();
   }
   byId('graph-side').append(...Object.keys(sides).map((side) => make('button', {'data-side': side, onclick: () => open(side, graphView.block)}, sides[side],
-    make('span.soft', null, ' ' + number(data[side].reduce((sum, block) => sum + block.ops.length, 0))))));
+    make('span.soft', null, ' ' + number(countOps(data[side]))))));
   byId('graph-block').addEventListener('change', (event) => open(graphView.side, Number(event.target.value)));
   byId('graph-colour').addEventListener('change', (event) => { graphView.colour = event.target.value; legend(); redraw(); });
 

@@ -53,6 +53,21 @@ for (const pass of data.passes) {
     history.get(key).push({pass, change});
   }
 }
+const countOps = (blocks) => blocks.reduce((sum, block) => sum + block.ops.length, 0);
+const tile = (label, value, note) =>
+    make('div.tile', null, make('div.label', null, label), make('div.value', null, value), make('div.note', null, note));
+// A row of a table that opens another below it, over all columns, whose content is made when it is first seen.
+function openingRow(tag, columns, cells, content) {
+  const inner = make('tr.inner', {hidden: true}, make('td', {colspan: columns}));
+  const toggle = (open) => {
+    if (open && !inner.firstChild.childNodes.length) inner.firstChild.append(...content());
+    inner.hidden = !open;
+    row.setAttribute('aria-expanded', open);
+  };
+  const flip = () => toggle(inner.hidden);
+  const row = make(tag, {tabindex: 0, 'aria-expanded': 'false', onclick: flip, onkeydown: (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); flip(); } }}, cells);
+  return {row, inner, toggle};
+}
 const pickedOf = (op) => op.candidates.find((candidate) => candidate.picked);
 function estimateOf(op) {
   const picked = pickedOf(op);

@@ -94,7 +94,6 @@
   canvas.addEventListener('pointerleave', (event) => { hover = null; showTip(event, ''); draw(); });
   canvas.addEventListener('click', (event) => { const box = boxAt(event); if (box) showInGraph('after', 0, box.value.name); });
 
-  function tile(label, value, note) { return make('div.tile', null, make('div.label', null, label), make('div.value', null, value), make('div.note', null, note)); }
   function largest() {
     const body = make('tbody');
     longList([...memory.values].sort((a, b) => b.bytes - a.bytes), 15, (value) => make('tr', null,

@@ -26,17 +26,9 @@ let showOperators = () => {};
   const filter = make('input', {type: 'search', placeholder: 'Filter by type, name, kernel', 'aria-label': 'Filter', oninput: (event) => { state.text = event.target.value; fill(); }});
 
   function render(op) {
-    const inner = make('tr.inner', {hidden: true}, make('td', {colspan: columns.length}));
-    const toggle = () => {
-      if (!inner.firstChild.childNodes.length) {
-        inner.firstChild.append(make('p.mono', {style: 'margin-bottom: 8px'}, op.text), make('p', {style: 'margin-bottom: 10px'},
-          make('button.link', {onclick: () => showInGraph('after', op.block, op.results[0])}, 'show in the graph'), op.reason ? make('span.soft', null, ' · ' + op.reason) : null), ...candidates(op));
-      }
-      inner.hidden = !inner.hidden;
-      row.setAttribute('aria-expanded', !inner.hidden);
-    };
-    const row = make('tr.row', {tabindex: 0, 'aria-expanded': 'false', onclick: toggle, onkeydown: (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); toggle(); } }},
-      columns.map((column) => make('td' + (column.number ? '.number' : '') + (column.narrow ? '.hide-narrow' : ''), null, column.cell(op))));
+    const cells = columns.map((column) => make('td' + (column.number ? '.number' : '') + (column.narrow ? '.hide-narrow' : ''), null, column.cell(op)));
+    const {row, inner} = openingRow('tr.row', columns.length, cells, () => [make('p.mono', {style: 'margin-bottom: 8px'}, op.text), make('p', {style: 'margin-bottom: 10px'},
+      make('button.link', {onclick: () => showInGraph('after', op.block, op.results[0])}, 'show in the graph'), op.reason ? make('span.soft', null, ' · ' + op.reason) : null), ...candidates(op)]);
     const both = document.createDocumentFragment();
     both.append(row, inner);
     return both;

@@ -1,11 +1,6 @@
 'use strict';
 // The totals, and where time and memory go.
 {
-  function tile(label, value, small, note) {
-    return make('div.tile', null, make('div.label', null, label), make('div.value', null, value, small ? make('small', null, ' ' + small) : null),
-                make('div.note', null, note));
-  }
-  const countOps = (blocks) => blocks.reduce((sum, block) => sum + block.ops.length, 0);
   const operatorsBefore = countOps(data.before);
   const operatorsAfter = countOps(data.after);
 
@@ -16,15 +11,15 @@
     const ran = data.passes.filter((pass) => pass.ran).length;
     const skipped = data.passes.length - ran;
     return make('div.tiles', null,
-      tile('Operators', `${number(operatorsBefore)} → ${number(operatorsAfter)}`, '',
+      tile('Operators', `${number(operatorsBefore)} → ${number(operatorsAfter)}`,
            operatorsBefore > operatorsAfter ? `${percentText(1 - operatorsAfter / operatorsBefore)} fewer` : 'as many as before'),
-      measured ? tile('One run, measured', timeText(data.measured_us), '', `median on ${plural(data.threads, 'thread')}; estimated ${timeText(data.estimated_us)}`)
-               : tile('One run, estimated', timeText(data.estimated_us), '', 'the cost model, for comparing; --measure runs it'),
-      tile('Optimised in', timeText(data.optimize_ms * 1e3), '', data.passes.length ? `${plural(ran, 'pass').replace('passs', 'passes')} ran${skipped ? `, ${skipped} skipped` : ''}` : 'no passes ran'),
-      tile('Weights', bytesText(data.weight_bytes), '', (data.weight_bytes_before !== data.weight_bytes ? `${bytesText(data.weight_bytes_before)} as loaded; ` : '') + `packed ${bytesText(data.packed_bytes)}`),
-      memory.unavailable ? tile('Activations', 'unknown', '', memory.unavailable)
-        : tile('Activations', bytesText(memory.arena_bytes + memory.output_bytes), '', `${bytesText(memory.activation_bytes)} without sharing` + (saved > 0.005 ? `, ${percentText(saved)} saved` : '')),
-      tile('Casts and copies', number(inserted.length), '', inserted.length ? 'put in by passes' : 'none put in'));
+      measured ? tile('One run, measured', timeText(data.measured_us), `median on ${plural(data.threads, 'thread')}; estimated ${timeText(data.estimated_us)}`)
+               : tile('One run, estimated', timeText(data.estimated_us), 'the cost model, for comparing; --measure runs it'),
+      tile('Optimised in', timeText(data.optimize_ms * 1e3), data.passes.length ? `${plural(ran, 'pass').replace('passs', 'passes')} ran${skipped ? `, ${skipped} skipped` : ''}` : 'no passes ran'),
+      tile('Weights', bytesText(data.weight_bytes), (data.weight_bytes_before !== data.weight_bytes ? `${bytesText(data.weight_bytes_before)} as loaded; ` : '') + `packed ${bytesText(data.packed_bytes)}`),
+      memory.unavailable ? tile('Activations', 'unknown', memory.unavailable)
+        : tile('Activations', bytesText(memory.arena_bytes + memory.output_bytes), `${bytesText(memory.activation_bytes)} without sharing` + (saved > 0.005 ? `, ${percentText(saved)} saved` : '')),
+      tile('Casts and copies', number(inserted.length), inserted.length ? 'put in by passes' : 'none put in'));
   }
 
   function groupedCosts(group) {

@@ -30,21 +30,14 @@ let showPass = () => {};
   }
 
   function render(pass, i) {
-    const inner = make('tr.inner', {hidden: true}, make('td', {colspan: 7}));
-    const toggle = (open) => {
-      if (open && !inner.firstChild.childNodes.length) inner.firstChild.append(...inside(pass));
-      inner.hidden = !open;
-      row.setAttribute('aria-expanded', open);
-    };
-    const row = make(pass.ran ? 'tr.row' : 'tr.row.muted', {tabindex: 0, 'aria-expanded': 'false', onclick: () => toggle(inner.hidden),
-                     onkeydown: (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); toggle(inner.hidden); } }},
-      make('td.number.soft.hide-narrow', null, i + 1), make('td', null, make('span', {style: 'font-weight: 550'}, pass.name)),
+    const cells = [make('td.number.soft.hide-narrow', null, i + 1), make('td', null, make('span', {style: 'font-weight: 550'}, pass.name)),
       pass.ran ? [make('td.number', null, timeText(pass.milliseconds * 1e3)),
                   make('td.hide-narrow', {style: 'width: 16%; min-width: 70px; padding-top: 11px'}, make('div.bar', null, make('i', {style: `width: ${100 * pass.milliseconds / longest}%`}))),
                   make('td.number', null, pass.matches < 0 ? '' : number(pass.matches)),
                   make('td', null, chips(pass)),
                   make('td.number.hide-narrow', null, pass.ops_before === pass.ops_after ? number(pass.ops_after) : `${number(pass.ops_before)} → ${number(pass.ops_after)}`)]
-               : make('td', {colspan: 5}, 'skipped: ' + pass.skipped_because));
+               : make('td', {colspan: 5}, 'skipped: ' + pass.skipped_because)];
+    const {row, inner, toggle} = openingRow(pass.ran ? 'tr.row' : 'tr.row.muted', 7, cells, () => inside(pass));
     rows.set(pass, {row, toggle});
     return [row, inner];
   }
