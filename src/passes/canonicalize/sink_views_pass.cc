@@ -1,25 +1,24 @@
 // Views (reshape, squeeze, unsqueeze, flatten) go behind elementwise operators where that brings an operator next to
 // one whose epilogue may take it, or two views together.
 //   relu(squeeze(conv(x))) = squeeze(relu(conv(x)))
-#include <algorithm>
 #include <string_view>
 
+#include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
+#include "pass/rearrange.h"
 
 namespace wherry::mir {
 namespace {
-
-bool IsView(std::string_view op) { return op == "reshape" || op == "squeeze" || op == "unsqueeze" || op == "flatten"; }
 
 class SinkViewsPass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     int sunk = 0;
     for (Node* stmt : graph->StmtTopologicalOrder()) {
-      Node* const view = ViewBefore(*graph, stmt);
-      if (view == nullptr) continue;
-      Swap(graph.get(), view, stmt);
-      ++sunk;
+      while (Node* const view = ViewBefore(*graph, stmt)) {
+        Swap(graph.get(), view, stmt);
+        ++sunk;
+      }
     }
     if (sunk > 0) Note(std::to_string(sunk) + " views moved behind elementwise operators");
   }
@@ -32,8 +31,8 @@ class SinkViewsPass : public ProgramPass {
     if ((!unary && !stmt.schema().Has(kTraitBinary)) || graph.Pick(node) != nullptr) return nullptr;
     const Node* const x = stmt.input("x");
     const Node* const out = stmt.output();
-    if (x == nullptr || out == nullptr || x->producer() == nullptr || graph.IsOutput(x)) return nullptr;
-    if (x->outlinks().size() != 1 || !IsView(x->producer()->AsStmt().op_type())) return nullptr;
+    if (x == nullptr || out == nullptr || x->producer() == nullptr || !HasOneUse(graph, x)) return nullptr;
+    if (!IsView(x->producer()->AsStmt().op_type())) return nullptr;
     if (!Pays(x->producer()->AsStmt().input("x"), out, unary)) return nullptr;
     const MetaTensor& source = x->producer()->AsStmt().input("x")->AsArg().type;
     const MetaTensor& type = x->AsArg().type;
