@@ -25,9 +25,8 @@ struct OptOptions : ModelOptions {
   std::string record_kernels;
 };
 
-bool EndsWith(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
+// The page or its data, not text.
+bool IsPage(const std::string& report) { return report.ends_with(".html") || report.ends_with(".json"); }
 
 void WriteReport(const OptOptions& options, const CxxConfig& config) {
   ExplainOptions explain;
@@ -35,7 +34,7 @@ void WriteReport(const OptOptions& options, const CxxConfig& config) {
   explain.measure = options.measure;
   if (!options.inputs.empty()) explain.inputs = ReadNpz(options.inputs);
   const std::string json = ToJson(ExplainModel(config, explain));
-  WriteFile(options.report, EndsWith(options.report, ".json") ? json : ReportPage(json));
+  WriteFile(options.report, options.report.ends_with(".json") ? json : ReportPage(json));
   std::printf("wrote %s\n", options.report.c_str());
 }
 
@@ -55,7 +54,7 @@ void Optimize(const OptOptions& options) {
   }
   CxxConfig config = options.Config();
   config.set_stop_after(options.stop_after);
-  const bool page = EndsWith(options.report, ".html") || EndsWith(options.report, ".json");
+  const bool page = IsPage(options.report);
   if (page) WriteReport(options, config);
   if (page && options.output.empty() && options.dump.empty() && options.record_kernels.empty()) return;
   config.set_dump_dir(options.dump);
@@ -106,7 +105,7 @@ void AddOptCommand(CLI::App* app) {
       throw Error(ErrorCode::kInvalidArgument, "the name of the output is empty");
     if (options->output.empty() && options->report.empty() && options->dump.empty() && options->record_kernels.empty())
       throw CLI::RequiredError("--output, --report, --dump or --record-kernels");
-    if (options->measure && !EndsWith(options->report, ".html") && !EndsWith(options->report, ".json"))
+    if (options->measure && !IsPage(options->report))
       throw CLI::ValidationError("--measure", "needs --report with a file that ends with .html or .json");
     Optimize(*options);
   });

@@ -64,8 +64,15 @@ struct Buffer::Preparation {
   std::atomic<void*> data = nullptr;  // once it is prepared
 };
 
-std::shared_ptr<Buffer> Buffer::OfFile(const FileBytes& file, std::span<const std::byte> part,
+std::shared_ptr<Buffer> Buffer::OfFile(const FileBytes& file, std::span<const std::byte> part, size_t alignment,
                                        std::function<void()> check) {
+  if (reinterpret_cast<uintptr_t>(part.data()) % alignment != 0) {
+    return Deferred(part.size(), [file, part, check = std::move(check)](void* to) {
+      if (check != nullptr) check();
+      std::memcpy(to, part.data(), part.size());
+      file.Discard(part);
+    });
+  }
   auto buffer = std::make_shared<Buffer>(
       const_cast<std::byte*>(part.data()), part.size(), Target::kHost, [owner = file.owner](void*) {},
       [file, part] { file.Discard(part); });

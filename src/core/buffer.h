@@ -30,9 +30,10 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  // `part` of a file's bytes, which it keeps alive. Never to be written to. `check` throws if they are damaged; it is
-  // called before data() first gives them.
-  static std::shared_ptr<Buffer> OfFile(const FileBytes& file, std::span<const std::byte> part,
+  // `part` of a file's bytes, which it keeps alive, and which are Deferred where they do not lie at a multiple of
+  // `alignment`. Never to be written to. `check` throws if they are damaged; it is called before data() first gives
+  // them.
+  static std::shared_ptr<Buffer> OfFile(const FileBytes& file, std::span<const std::byte> part, size_t alignment,
                                         std::function<void()> check = nullptr);
 
   // A host buffer of `count` empty std::string objects, which live as long as the buffer. Error(kResourceExhausted).

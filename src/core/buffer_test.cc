@@ -19,7 +19,7 @@ TEST_F(BufferTest, PartOfAFileIsReadAgainAfterDiscarding) {
   std::shared_ptr<Buffer> buffer;
   {
     const FileBytes file(Path("a"), MappedFile::Open(Path("a")));
-    buffer = Buffer::OfFile(file, file.data.subspan(500000, 500000));
+    buffer = Buffer::OfFile(file, file.data.subspan(500000, 500000), 1);
   }  // the buffer keeps the mapping
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(buffer->size(), 500000U);
@@ -52,7 +52,7 @@ TEST_F(BufferTest, BytesOfAFileAreCheckedOnceBeforeTheyAreRead) {
   const FileBytes file("in memory", std::as_bytes(std::span<const char>(content)), nullptr);
   int checks = 0;
   bool damaged = true;
-  const auto buffer = Buffer::OfFile(file, file.data, [&] {
+  const auto buffer = Buffer::OfFile(file, file.data, 1, [&] {
     ++checks;
     if (damaged) throw Error(ErrorCode::kCorrupt, "damaged");
   });
@@ -68,7 +68,7 @@ TEST_F(BufferTest, DiscardingOtherMemoryChangesNothing) {
   const std::string content(100000, 'a');
   const auto owner = std::make_shared<const std::string>(content);
   const FileBytes file("in memory", std::as_bytes(std::span<const char>(*owner)), owner);
-  const auto part = Buffer::OfFile(file, file.data);
+  const auto part = Buffer::OfFile(file, file.data, 1);
   part->Discard();
   EXPECT_EQ(std::memcmp(part->data(), content.data(), content.size()), 0);
 

@@ -49,6 +49,8 @@ std::span<const std::byte> Bytes(const void* data, size_t size) { return {static
 struct Stored {
   const DenseTensor* tensor;  // or
   const PackedWeight* packed;
+  std::string head;  // of its entry in the table
+  uint32_t crc = 0;
   size_t size() const { return tensor != nullptr ? tensor->nbytes() : packed->buffer->size(); }
 };
 
@@ -152,13 +154,7 @@ std::shared_ptr<Buffer> ReadBytes(Reader* reader, const FileBytes& file, const s
   const auto bytes = Part(file, offset, size, what);
   auto check = [bytes, crc, what, name = file.name] { CheckBytes(bytes, crc, name, what); };
   // A mapped file begins at a page, a user's memory anywhere.
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment != 0) {
-    return Buffer::Deferred(size, [bytes, check, owner = file.owner](void* to) {
-      check();
-      std::memcpy(to, bytes.data(), bytes.size());
-    });
-  }
-  return Buffer::OfFile(file, bytes, std::move(check));
+  return Buffer::OfFile(file, bytes, kAlignment, std::move(check));
 }
 
 WeightTable ReadWeights(Reader* reader, const FileBytes& file, uint32_t count) {
@@ -205,7 +201,8 @@ PackedTable ReadPacked(Reader* reader, const FileBytes& file, const WeightTable&
 // Where everything is to lie, and the table that says so.
 class Layout {
  public:
-  explicit Layout(const Program& program) {
+  // `room`: see WithBytes.
+  Layout(const Program& program, std::vector<std::byte>* room) {
     for (const auto& [name, tensor] : program.weights) {
       WHERRY_ENFORCE(SizeOf(tensor.dtype()) != 0 || tensor.numel() == 0, kUnsupported, "weight ", Quote(name),
                      " of type ", ToString(tensor.dtype()), " cannot be stored");
@@ -215,7 +212,7 @@ class Layout {
       AppendText(&head, ToString(tensor.layout()));
       Append(&head, static_cast<uint32_t>(tensor.shape().rank()));
       for (int64_t dim : tensor.shape()) Append(&head, dim);
-      Add({&tensor, nullptr}, std::move(head));
+      Add({&tensor, nullptr, std::move(head)}, room);
     }
     uint32_t count = 0;
     for (const auto& [name, forms] : program.packed) count += static_cast<uint32_t>(forms.size());
@@ -226,7 +223,7 @@ class Layout {
         if (count > 0) Append(&head, std::exchange(count, 0));  // before the first
         AppendText(&head, name);
         AppendText(&head, packed.format);
-        Add({nullptr, &packed}, std::move(head));
+        Add({nullptr, &packed, std::move(head)}, room);
       }
     }
   }
@@ -237,31 +234,27 @@ class Layout {
   // The table when the first tensor lies at `offset`, and where the file ends then.
   std::string Table(size_t offset, size_t* file_size) const {
     std::string table;
-    for (size_t i = 0; i < stored_.size(); ++i) {
-      table += heads_[i];
+    for (const Stored& stored : stored_) {
+      table += stored.head;
       Append(&table, static_cast<uint64_t>(offset));
-      Append(&table, static_cast<uint64_t>(stored_[i].size()));
-      Append(&table, checksums_[i]);
-      offset = Aligned(offset + stored_[i].size());
+      Append(&table, static_cast<uint64_t>(stored.size()));
+      Append(&table, stored.crc);
+      offset = Aligned(offset + stored.size());
     }
     *file_size = offset;
     return table;
   }
 
  private:
-  void Add(const Stored& stored, std::string head) {
-    WithBytes(stored, &room_, [this](std::span<const std::byte> bytes) { checksums_.push_back(Crc32c(bytes)); });
-    table_size_ += head.size() + 2 * sizeof(uint64_t) + sizeof(uint32_t);
-    stored_.push_back(stored);
-    heads_.push_back(std::move(head));
+  void Add(Stored stored, std::vector<std::byte>* room) {
+    WithBytes(stored, room, [&stored](std::span<const std::byte> bytes) { stored.crc = Crc32c(bytes); });
+    table_size_ += stored.head.size() + 2 * sizeof(uint64_t) + sizeof(uint32_t);
+    stored_.push_back(std::move(stored));
   }
 
   std::vector<Stored> stored_;
-  std::vector<std::string> heads_;  // of the entries
-  std::vector<uint32_t> checksums_;
   size_t table_size_ = 0;
   bool has_packed_ = false;
-  std::vector<std::byte> room_;
 };
 
 }  // namespace
@@ -274,7 +267,8 @@ void SaveWry(const Program& program, const std::string& path) {
   PrintOptions options;
   options.weights = false;
   const std::string text = PrintProgram(program, options);
-  const Layout layout(program);
+  std::vector<std::byte> room;
+  const Layout layout(program, &room);
   Header header{};
   std::copy(std::begin(kMagic), std::end(kMagic), header.magic);
   header.version = kWryVersion;
@@ -302,7 +296,6 @@ void SaveWry(const Program& program, const std::string& path) {
   pad(header.table_offset);
   file.Write(table);
   pad(first_offset);
-  std::vector<std::byte> room;
   for (const Stored& stored : layout.stored()) {
     WithBytes(stored, &room, [&file](std::span<const std::byte> bytes) { file.Write(bytes); });
     pad(Aligned(file.size()));

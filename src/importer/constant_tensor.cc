@@ -79,19 +79,13 @@ DenseTensor TensorOfBytes(const TensorMeta& meta, std::span<const std::byte> dat
     return tensor;
   }
   const size_t alignment = std::max<size_t>(SizeOf(meta.dtype), 1);  // of the complex types less would do
-  if (reinterpret_cast<uintptr_t>(data.data()) % alignment != 0) {
-    constexpr size_t kSmall = 4096;  // not worth deferring
-    if (data.size() <= kSmall) {
-      DenseTensor tensor(HostAllocator(), meta);
-      std::memcpy(tensor.mutable_raw_data(), data.data(), data.size());
-      return tensor;
-    }
-    return DenseTensor(meta, Buffer::Deferred(data.size(), [file, data](void* to) {
-                         std::memcpy(to, data.data(), data.size());
-                         file.Discard(data);
-                       }));
+  constexpr size_t kSmall = 4096;                                    // not worth deferring
+  if (reinterpret_cast<uintptr_t>(data.data()) % alignment != 0 && data.size() <= kSmall) {
+    DenseTensor tensor(HostAllocator(), meta);
+    std::memcpy(tensor.mutable_raw_data(), data.data(), data.size());
+    return tensor;
   }
-  return DenseTensor(meta, Buffer::OfFile(file, data));
+  return DenseTensor(meta, Buffer::OfFile(file, data, alignment));
 }
 
 }  // namespace wherry

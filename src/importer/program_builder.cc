@@ -213,8 +213,6 @@ BlockBuilder& ProgramBuilder::NewBlock() {
 
 BlockBuilder& ProgramBuilder::NewLoopBody(const MetaTensor& cond, const std::vector<MetaTensor>& carried,
                                           const std::function<bool(BlockBuilder*)>& import) {
-  // Each level may import what is inside of it a few times: deeper than this, for any dimensions at once.
-  constexpr int kMostExactLoops = 3;
   const bool exact = loops_ < kMostExactLoops;
   std::vector<CarriedType> types;
   for (const MetaTensor& type : carried) {

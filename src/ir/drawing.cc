@@ -5,7 +5,6 @@
 #include <set>
 #include <string_view>
 
-#include "core/text_cursor.h"
 #include "op/schema_registry.h"
 
 namespace wherry {
@@ -15,7 +14,6 @@ namespace {
 constexpr double kCharacterWidth = 6.6;
 constexpr double kPadding = 20;
 constexpr double kLeastWidth = 64;
-constexpr size_t kMostCharacters = 34;  // what is longer is cut where it is drawn
 
 bool Contains(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(),
@@ -52,14 +50,6 @@ const char* OpCategory(const std::string& type) {
                       "shape", "stack", "flatten", "scatter", "shuffle", "flip", "interp", "embedding"}))
     return "shape";
   return "other";
-}
-
-std::string NameOf(const OpDesc& op) {
-  if (!op.label().empty()) return op.label();
-  for (const auto& [param, names] : op.outputs()) {
-    if (!names.empty()) return names[0];
-  }
-  return op.Type();
 }
 
 BlockDrawing DrawBlock(const Program& program, size_t index) {

@@ -14,8 +14,8 @@ namespace wherry {
 // (reductions too), "elementwise", "shape" (moves data), "convert" (casts, layouts, copies), "control", "other".
 const char* OpCategory(const std::string& type);
 
-// The label, else the first result's name, else the type.
-std::string NameOf(const OpDesc& op);
+// What is longer of a title or detail is cut where it is drawn.
+inline constexpr size_t kMostCharacters = 34;
 
 struct DrawnNode {
   enum class Kind : uint8_t { kInput, kOp, kOutput };

@@ -20,6 +20,11 @@ bool IsConstant(const SSAGraph& graph, const Node* arg, double value) {
 
 bool HasOneUse(const SSAGraph& graph, const Node* arg) { return arg->outlinks().size() == 1 && !graph.IsOutput(arg); }
 
+const Node::Stmt* ProducerOf(const Node* arg, const char* op) {
+  const Node* producer = arg->producer();
+  return producer != nullptr && producer->AsStmt().op_type() == op ? &producer->AsStmt() : nullptr;
+}
+
 std::optional<Factor> FactorOf(const SSAGraph& graph, const Node::Stmt& stmt) {
   const std::string op = stmt.op_type();
   const auto factor = [&stmt](Node* input, double value) -> std::optional<Factor> {
@@ -41,6 +46,10 @@ std::optional<Factor> FactorOf(const SSAGraph& graph, const Node::Stmt& stmt) {
   const std::optional<double> x = ConstantOf(graph, stmt.input("x"));
   if (op == "multiply" && x) return factor(stmt.input("y"), *x);
   return std::nullopt;
+}
+
+void EraseIfUnused(SSAGraph* graph, const Node* arg) {
+  if (arg->outlinks().empty() && !graph->IsOutput(arg) && arg->producer() != nullptr) graph->EraseStmt(arg->producer());
 }
 
 void EraseUnused(SSAGraph* graph, std::vector<std::string> args) {

@@ -17,6 +17,14 @@ bool IsConstant(const SSAGraph& graph, const Node* arg, double value);
 // Whether one statement uses the value and it is no graph output: a fusion may take it away.
 bool HasOneUse(const SSAGraph& graph, const Node* arg);
 
+// The statement that makes the value, if it is of this operator; else null.
+const Node::Stmt* ProducerOf(const Node* arg, const char* op);
+
+inline const std::vector<Dim>& Dims(const Node* arg) { return arg->AsArg().type.dims; }
+inline bool HasRank(const Node* arg, int rank) {
+  return arg->AsArg().type.rank_known && arg->AsArg().type.rank() == rank;
+}
+
 // What a statement multiplies an argument by when that is a number: multiply or divide by a weight of one element, or
 // scale without a bias. The result has the argument's shape.
 struct Factor {
@@ -24,6 +32,9 @@ struct Factor {
   double value;
 };
 std::optional<Factor> FactorOf(const SSAGraph& graph, const Node::Stmt& stmt);
+
+// Erases what makes `arg` if nothing uses it any more; its producer must have no other result.
+void EraseIfUnused(SSAGraph* graph, const Node* arg);
 
 // Erases the producers of these values where nothing uses any of their results, and then likewise what those used.
 // Names that the graph no longer has are passed over.

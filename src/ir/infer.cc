@@ -31,10 +31,6 @@ void NameUnknownDims(const MetaTensor& before, MetaTensor* type, SymbolTable* sy
   }
 }
 
-// Deeper than this a loop's block is inferred once, for any shapes: inferring it again for more general ones at each
-// level would take time that grows with 3 to the depth.
-constexpr int kMostExactLoops = 3;
-
 void InferStmtAt(SSAGraph* graph, Node* node, int loops);
 
 void InferBlock(SSAGraph* block, const std::vector<MetaTensor>& inputs, int loops) {
@@ -44,17 +40,11 @@ void InferBlock(SSAGraph* block, const std::vector<MetaTensor>& inputs, int loop
   for (Node* inner : block->StmtTopologicalOrder()) InferStmtAt(block, inner, loops);
 }
 
-const NodeList& ListOf(const Binding& binding, const char* param) {
-  static const NodeList none;
-  const auto it = binding.find(param);
-  return it == binding.end() ? none : it->second;
-}
-
 void InferIf(SSAGraph* graph, Node::Stmt& stmt, int loops) {
   std::vector<MetaTensor> captures;
   for (const Node* capture : stmt.input_list("captures")) captures.push_back(capture->AsArg().type);
   for (const auto& block : stmt.blocks()) InferBlock(block.get(), captures, loops);
-  const NodeList& results = ListOf(stmt.outputs(), stmt.schema().outputs[0].name);
+  const NodeList& results = stmt.output_list(stmt.schema().outputs[0].name);
   for (const auto& block : stmt.blocks()) {
     WHERRY_ENFORCE(block->outputs().size() == results.size(), kInvalidArgument, "a branch gives ",
                    block->outputs().size(), " values, ", results.size(), " are expected");
@@ -73,8 +63,8 @@ void InferIf(SSAGraph* graph, Node::Stmt& stmt, int loops) {
 // any dimensions, and then for any rank.
 void InferLoop(SSAGraph* graph, Node::Stmt& stmt, int loops) {
   SSAGraph* const block = stmt.blocks().at(0).get();
-  const NodeList& finals = ListOf(stmt.outputs(), "finals");
-  const NodeList& scans = ListOf(stmt.outputs(), "scans");
+  const NodeList& finals = stmt.output_list("finals");
+  const NodeList& scans = stmt.output_list("scans");
   std::vector<CarriedType> carried;
   const NodeList& starts = stmt.input_list("carried");
   for (size_t i = 0; i < starts.size(); ++i) {
@@ -108,29 +98,17 @@ void InferLoop(SSAGraph* graph, Node::Stmt& stmt, int loops) {
   }
 }
 
-void InferOrdinary(SSAGraph* graph, Node* node) {
-  Node::Stmt& stmt = node->AsStmt();
+void InferOrdinary(SSAGraph* graph, const Node::Stmt& stmt) {
   const OpSchema& schema = stmt.schema();
-  std::vector<BoundArg> args(schema.args.size());
-  for (size_t i = 0; i < schema.args.size(); ++i) {
-    const std::string name = schema.args[i].name;
-    for (const Node* arg : stmt.input_list(name)) args[i].tensors.push_back(&arg->AsArg().type);
-    const auto attr = stmt.attrs().find(name);
-    if (attr != stmt.attrs().end()) args[i].attribute = &attr->second;
-  }
-  std::vector<size_t> counts(schema.outputs.size(), 0);
+  std::vector<size_t> counts;
+  for (const OutputDef& output : schema.outputs) counts.push_back(stmt.output_list(output.name).size());
+  const auto types = InferMeta(schema, BindArgs(stmt), counts);
   for (size_t i = 0; i < schema.outputs.size(); ++i) {
-    const auto bound = stmt.outputs().find(schema.outputs[i].name);
-    counts[i] = bound == stmt.outputs().end() ? 0 : bound->second.size();
-  }
-  const auto results = InferMeta(schema, args, counts);
-  for (size_t i = 0; i < schema.outputs.size(); ++i) {
-    const auto bound = stmt.outputs().find(schema.outputs[i].name);
-    if (bound == stmt.outputs().end()) continue;
-    for (size_t j = 0; j < bound->second.size(); ++j) {
-      MetaTensor type = results[i][j];
-      NameUnknownDims(bound->second[j]->AsArg().type, &type, &graph->symbols());
-      bound->second[j]->AsArg().type = std::move(type);
+    const NodeList& results = stmt.output_list(schema.outputs[i].name);
+    for (size_t j = 0; j < results.size(); ++j) {
+      MetaTensor type = types[i][j];
+      NameUnknownDims(results[j]->AsArg().type, &type, &graph->symbols());
+      results[j]->AsArg().type = std::move(type);
     }
   }
 }
@@ -139,7 +117,7 @@ void InferStmtAt(SSAGraph* graph, Node* node, int loops) {
   Node::Stmt& stmt = node->AsStmt();
   try {
     if (!stmt.schema().Has(kTraitControlFlow)) {
-      InferOrdinary(graph, node);
+      InferOrdinary(graph, stmt);
     } else if (IsLoop(stmt.schema())) {
       InferLoop(graph, stmt, loops);
     } else {
@@ -153,6 +131,18 @@ void InferStmtAt(SSAGraph* graph, Node* node, int loops) {
 }
 
 }  // namespace
+
+std::vector<BoundArg> BindArgs(const Node::Stmt& stmt) {
+  const OpSchema& schema = stmt.schema();
+  std::vector<BoundArg> bound(schema.args.size());
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const std::string name = schema.args[i].name;
+    for (const Node* arg : stmt.input_list(name)) bound[i].tensors.push_back(&arg->AsArg().type);
+    const auto attribute = stmt.attrs().find(name);
+    if (attribute != stmt.attrs().end()) bound[i].attribute = &attribute->second;
+  }
+  return bound;
+}
 
 void InferStmt(SSAGraph* graph, Node* stmt) { InferStmtAt(graph, stmt, 0); }
 

@@ -1,7 +1,6 @@
 #include "ir/layered_layout.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>

@@ -20,11 +20,18 @@ Node::Stmt& Node::AsStmt() {
 }
 const Node::Stmt& Node::AsStmt() const { return const_cast<Node*>(this)->AsStmt(); }
 
-const NodeList& Node::Stmt::input_list(const std::string& param) const {
+namespace {
+
+const NodeList& ListOf(const Binding& binding, const std::string& param) {
   static const NodeList none;
-  const auto it = inputs_.find(param);
-  return it == inputs_.end() ? none : it->second;
+  const auto it = binding.find(param);
+  return it == binding.end() ? none : it->second;
 }
+
+}  // namespace
+
+const NodeList& Node::Stmt::input_list(const std::string& param) const { return ListOf(inputs_, param); }
+const NodeList& Node::Stmt::output_list(const std::string& param) const { return ListOf(outputs_, param); }
 
 Node* Node::Stmt::input(const std::string& param) const {
   const NodeList& list = input_list(param);
@@ -32,8 +39,8 @@ Node* Node::Stmt::input(const std::string& param) const {
 }
 
 Node* Node::Stmt::output(const std::string& param) const {
-  const auto it = outputs_.find(param);
-  return it == outputs_.end() || it->second.empty() ? nullptr : it->second[0];
+  const NodeList& list = output_list(param);
+  return list.empty() ? nullptr : list[0];
 }
 
 OpDesc Node::Stmt::desc() const {

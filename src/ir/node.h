@@ -49,7 +49,9 @@ class Node {
     // The single node bound to a parameter; null when there is none.
     Node* input(const std::string& param) const;
     Node* output(const std::string& param = "out") const;
+    // All of them; empty when there is none.
     const NodeList& input_list(const std::string& param) const;
+    const NodeList& output_list(const std::string& param = "out") const;
     const std::vector<std::unique_ptr<SSAGraph>>& blocks() const { return blocks_; }
     const std::string& label() const { return label_; }
     // By names, as a program stores it (blocks left out).

@@ -439,8 +439,7 @@ void SSAGraph::Verify() const {
     }
     for (const auto& block : stmt.blocks_) {
       const BlockArity arity = ArityOfBlocks(*stmt.schema_, [&stmt](const char* param) {
-        const auto result = stmt.outputs_.find(param);
-        return stmt.input_list(param).size() + (result == stmt.outputs_.end() ? 0 : result->second.size());
+        return stmt.input_list(param).size() + stmt.output_list(param).size();
       });
       WHERRY_CHECK(block->inputs_.size() == arity.inputs && block->outputs_.size() == arity.outputs,
                    "invariant 9: a block of ", stmt.schema_->name, " has ", block->inputs_.size(), " inputs and ",

@@ -173,5 +173,7 @@ class SSAGraph {
 // Runs InferMeta for one statement from its arguments' types and sets its results' types. Control flow infers its child
 // graphs. Errors name the op.
 void InferStmt(SSAGraph* graph, Node* stmt);
+// A statement's arguments as InferMeta takes them; they point into the graph.
+std::vector<BoundArg> BindArgs(const Node::Stmt& stmt);
 
 }  // namespace wherry::mir

@@ -15,7 +15,6 @@ namespace {
 constexpr double kMargin = 24;
 constexpr double kTitleHeight = 28;
 constexpr double kFar = 500;
-constexpr size_t kMostCharacters = 34;
 
 constexpr std::string_view kStyle = R"(
   svg { background: #fbfbfa; --ink: #22262b; --soft: #6b7280; --line: #9aa3ad; }

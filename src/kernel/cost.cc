@@ -18,17 +18,18 @@ constexpr double kCallMicroseconds = 0.2;
 // Reading one layout and writing the other, about 4 GB/s each way.
 constexpr double kConversionBytesPerMicrosecond = 4e3;
 
+double Extent(const Dim& dim) { return static_cast<double>(dim.known() ? dim.value() : kAssumedDim); }
+
 double Elements(const MetaTensor& tensor) {
   if (!tensor.rank_known) return static_cast<double>(kAssumedDim * kAssumedDim);
   double elements = 1;
-  for (const Dim& dim : tensor.dims) elements *= static_cast<double>(dim.known() ? dim.value() : kAssumedDim);
+  for (const Dim& dim : tensor.dims) elements *= Extent(dim);
   return elements;
 }
 
 double Last(const MetaTensor& tensor) {
   if (!tensor.rank_known || tensor.rank() == 0) return 1;
-  const Dim& dim = tensor.dims.back();
-  return static_cast<double>(dim.known() ? dim.value() : kAssumedDim);
+  return Extent(tensor.dims.back());
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ Work EstimateWork(const KernelProblem& problem) {
     const MetaTensor& key = *problem.Input("key");
     const int sequence = key.rank_known && key.rank() == 4 ? 2 : 1;
     const Dim keys = key.rank_known && key.rank() > 2 ? key.dims[static_cast<size_t>(sequence)] : Dim(kAssumedDim);
-    work.operations = 4 * Elements(problem.Output()) * static_cast<double>(keys.known() ? keys.value() : kAssumedDim);
+    work.operations = 4 * Elements(problem.Output()) * Extent(keys);
   }
   return work;
 }

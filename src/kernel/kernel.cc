@@ -4,9 +4,13 @@
 
 namespace wherry {
 
-PackedWeight Kernel::Pack(const DenseTensor& weight, std::string_view format) const {
+size_t Kernel::PackedBytes(const TensorMeta& weight, std::string_view format) const {
   WHERRY_CHECK(pack != nullptr, "kernel ", id(), " asks for a packed weight and has no Pack");
-  PackedWeight packed{std::string(format), HostAllocator().Allocate(packed_bytes(weight.meta(), format))};
+  return packed_bytes(weight, format);
+}
+
+PackedWeight Kernel::Pack(const DenseTensor& weight, std::string_view format) const {
+  PackedWeight packed{std::string(format), HostAllocator().Allocate(PackedBytes(weight.meta(), format))};
   pack(weight, format, packed.buffer->data());
   return packed;
 }

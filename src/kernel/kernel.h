@@ -67,7 +67,9 @@ struct Kernel {
     return supports == nullptr ? Support::Yes() : supports(problem);
   }
   void operator()(KernelContext* context) const { run(context); }
-  // The weight packed into memory of its own. Error(kInternal) for a kernel that packs nothing.
+  // Bytes of a packed form, and the weight packed into memory of its own. Error(kInternal) for a kernel that packs
+  // nothing.
+  size_t PackedBytes(const TensorMeta& weight, std::string_view format) const;
   PackedWeight Pack(const DenseTensor& weight, std::string_view format) const;
   std::string id() const;  // "cpu:conv2d:winograd4", "ref:softmax"
 };

@@ -29,6 +29,10 @@ inline BlockArity ArityOfBlocks(const OpSchema& schema, const std::function<size
           kLoopLeadingOutputs + count("finals") + count("scans")};
 }
 
+// Loops nested deeper than this are imported and inferred once, for any shapes: doing it again for more general ones at
+// each level would take time that grows with 3 to the depth.
+inline constexpr int kMostExactLoops = 3;
+
 // The type for which a loop's block is inferred, of one carried value: at first that of the value that goes in. If an
 // iteration gives another, the block is inferred again for one that holds for more.
 class CarriedType {

@@ -60,6 +60,18 @@ std::optional<std::vector<Dim>> Numbers(const BoundArg& arg) {
 
 size_t Axis(int64_t axis, int rank) { return static_cast<size_t>(axis < 0 ? axis + rank : axis); }
 
+// One of the parts that lie behind each other along an axis.
+MemoryPiece PieceAlong(const MetaTensor& whole, const std::vector<const MetaTensor*>& parts, int64_t axis,
+                       size_t index) {
+  const size_t along = Axis(axis, whole.rank());
+  std::vector<Dim> starts(whole.dims.size(), Dim(0));
+  for (size_t i = 0; i < index; ++i) {
+    if (!parts[i]->rank_known || parts[i]->rank() != whole.rank()) return {};
+    starts[along] = starts[along] + parts[i]->dims[along];
+  }
+  return PieceAt(whole, *parts[index], starts);
+}
+
 MemoryPiece PieceOfSlice(const OpSchema& schema, const std::vector<BoundArg>& args, const MetaTensor& x,
                          const MetaTensor& result) {
   const auto arg = [&](const char* name) -> const BoundArg& { return args[static_cast<size_t>(schema.FindArg(name))]; };
@@ -125,26 +137,13 @@ MemoryPiece PieceOfArgument(const OpSchema& schema, const std::vector<BoundArg>&
   if (!x.rank_known || !result.rank_known || x.rank() == 0) return {};
   if (name == "slice") return PieceOfSlice(schema, args, x, result);
   if (name == "transpose") return PieceOfTranspose(schema, args, x, result);
-  const size_t axis =
-      Axis(AttributeCast<int64_t>(*args[static_cast<size_t>(schema.FindArg("axis"))].attribute), x.rank());
-  std::vector<Dim> starts(x.dims.size(), Dim(0));
-  for (size_t i = 0; i < index; ++i) {
-    if (results[i]->rank() != x.rank()) return {};
-    starts[axis] = starts[axis] + results[i]->dims[axis];
-  }
-  return PieceAt(x, result, starts);
+  const auto axis = AttributeCast<int64_t>(*args[static_cast<size_t>(schema.FindArg("axis"))].attribute);
+  return PieceAlong(x, results, axis, index);
 }
 
 MemoryPiece PieceOfResult(const std::vector<BoundArg>& args, const MetaTensor& result, int64_t axis, size_t index) {
   if (!result.rank_known || result.rank() == 0) return {};
-  const size_t along = Axis(axis, result.rank());
-  std::vector<Dim> starts(result.dims.size(), Dim(0));
-  for (size_t i = 0; i < index; ++i) {
-    const MetaTensor& before = *args[0].tensors[i];
-    if (!before.rank_known || before.rank() != result.rank()) return {};
-    starts[along] = starts[along] + before.dims[along];
-  }
-  return PieceAt(result, *args[0].tensors[index], starts);
+  return PieceAlong(result, args[0].tensors, axis, index);
 }
 
 }  // namespace wherry

@@ -67,6 +67,13 @@ const Attribute& OpDesc::GetAttribute(const std::string& name) const {
   Throw(ErrorCode::kNotFound, "op ", NameText(type_), " has no attribute ", Quote(name), DidYouMean(name, names));
 }
 
+const std::string& OpDesc::FirstResult() const {
+  for (const auto& [param, names] : outputs_) {
+    if (!names.empty()) return names[0];
+  }
+  return type_;
+}
+
 std::string OpDesc::DebugString() const {
   std::string text = StrCat(NameText(type_), BindingsText(inputs_), " -> ", BindingsText(outputs_));
   if (!attrs_.empty()) {

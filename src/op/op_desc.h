@@ -68,6 +68,10 @@ class OpDesc {
   // A name for people: where it came from in the model ("conv2d_3", an ONNX node's name). May be empty; not unique.
   const std::string& label() const { return label_; }
   void SetLabel(std::string label) { label_ = std::move(label); }
+  // The first result's name, else the type.
+  const std::string& FirstResult() const;
+  // What messages and reports call it: the label, else the first result's name, else the type.
+  const std::string& DisplayName() const { return label_.empty() ? FirstResult() : label_; }
 
   std::string DebugString() const;  // "softmax(x: a) -> (out: b) {axis = -1}"
 

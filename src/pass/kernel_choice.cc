@@ -38,9 +38,7 @@ class StmtProblem {
       if (constant) constants_.push_back(static_cast<int8_t>(i));
     }
     for (const OutputDef& output : schema.outputs) {
-      const auto bound = stmt.outputs().find(output.name);
-      if (bound == stmt.outputs().end()) continue;
-      for (const Node* result : bound->second) {
+      for (const Node* result : stmt.output_list(output.name)) {
         metas_.push_back(result->AsArg().type);
         outputs_.push_back(&metas_.back());
         results_.push_back({&metas_.back(), graph.IsOutput(result)});

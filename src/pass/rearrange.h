@@ -3,11 +3,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "ir/node.h"
 
 namespace wherry::mir {
+
+// Operators that give another shape to the same elements in the same order.
+inline bool IsView(std::string_view op) {
+  return op == "reshape" || op == "squeeze" || op == "unsqueeze" || op == "flatten";
+}
 
 // The axes of a transpose's argument in the order of its result, none negative, none left out. The argument's rank must
 // be known.

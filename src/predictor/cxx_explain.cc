@@ -1,6 +1,5 @@
 // ExplainModel: one load with everything recorded, and a plan for one set of shapes.
 #include <algorithm>
-#include <set>
 
 #include "base/check.h"
 #include "base/stopwatch.h"
@@ -153,7 +152,7 @@ class Explainer {
         drawn.kernel = instruction.kernel->id();
         drawn.key = instruction.kernel->key.DebugString();
         drawn.reason = instruction.reason;
-        const auto op = by_result.find({static_cast<int>(b), ResultOf(*instruction.desc)});
+        const auto op = by_result.find({static_cast<int>(b), instruction.desc->FirstResult()});
         if (op == by_result.end()) continue;
         op->second->reason = instruction.reason;
         for (CandidateExplanation& candidate : op->second->candidates)

@@ -8,13 +8,6 @@ constexpr size_t kMostText = 1500;
 
 }  // namespace
 
-std::string ResultOf(const OpDesc& op) {
-  for (const auto& [param, names] : op.outputs()) {
-    if (!names.empty()) return names[0];
-  }
-  return op.Type();
-}
-
 OpTexts TextsOf(const Program& program) {
   OpTexts texts;
   for (size_t b = 0; b < program.blocks.size(); ++b) {
@@ -26,7 +19,7 @@ OpTexts TextsOf(const Program& program) {
         const KernelPick& pick = block.picks[i];
         text += " #" + pick.provider + (pick.variant.empty() ? "" : ":" + pick.variant) + "/" + pick.key.DebugString();
       }
-      texts[{static_cast<int>(b), ResultOf(block.ops[i])}] = std::move(text);
+      texts[{static_cast<int>(b), block.ops[i].FirstResult()}] = std::move(text);
     }
   }
   return texts;

@@ -16,7 +16,5 @@ using OpTexts = std::map<std::pair<int, std::string>, std::string>;
 
 OpTexts TextsOf(const Program& program);
 std::vector<OpChange> Differences(const OpTexts& before, const OpTexts& after);
-// The first result's name, else the type.
-std::string ResultOf(const OpDesc& op);
 
 }  // namespace wherry

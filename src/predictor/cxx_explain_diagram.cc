@@ -11,7 +11,7 @@ DiagramPoint PointOf(const LayoutPoint& point) { return {point.x, point.y}; }
 DiagramOp MakeOp(const Block& block, size_t index) {
   const OpDesc& desc = block.ops[index];
   DiagramOp op;
-  op.name = NameOf(desc);
+  op.name = desc.DisplayName();
   op.type = desc.Type();
   op.category = OpCategory(op.type);
   op.inputs = desc.inputs();

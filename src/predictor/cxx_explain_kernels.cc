@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ir/drawing.h"
 #include "kernel/kernel_registry.h"
 #include "pass/kernel_choice.h"
 
@@ -19,7 +18,7 @@ void ExplainGraph(const mir::SSAGraph& graph, int* next_block, std::vector<OpExp
     OpExplanation op;
     const OpDesc desc = stmt->AsStmt().desc();
     op.block = block;
-    op.name = NameOf(desc);
+    op.name = desc.DisplayName();
     op.type = desc.Type();
     op.text = desc.DebugString();
     for (const auto& [param, names] : desc.outputs()) op.results.insert(op.results.end(), names.begin(), names.end());

@@ -1,7 +1,5 @@
 #include "predictor/cxx_explain_memory.h"
 
-#include <algorithm>
-
 namespace wherry {
 
 namespace {

@@ -112,9 +112,9 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op) {
 
 std::vector<std::string> CheckModel(const CxxConfig& config) {
   try {
-    const Program program = LoadModel(config).program;
+    Program program = LoadModel(config).program;
     ReadWeights(program);
-    Executable::Build(program.Clone());
+    Executable::Build(std::move(program));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kUnsupported) throw;
     return {error.what()};

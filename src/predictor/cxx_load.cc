@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 
 #include "base/check.h"
 #include "base/mapped_file.h"
@@ -28,10 +27,8 @@ FileBytes Own(const std::string& name, std::string content) {
 }
 
 // What --dump wrote, with the weights that it left out of the text.
-Program LoadDump(const std::string& path) {
-  const auto file = MappedFile::Open(path);
-  const FileBytes text(path, file);
-  const std::string beside = (std::filesystem::path(path).parent_path() / kDumpedWeights).string();
+Program LoadDump(const FileBytes& text) {
+  const std::string beside = (std::filesystem::path(text.name).parent_path() / kDumpedWeights).string();
   std::error_code missing;
   WeightTable weights;
   if (std::filesystem::exists(beside, missing)) weights = LoadWry(FileBytes(beside, MappedFile::Open(beside))).weights;
@@ -55,7 +52,7 @@ Program ImportFromConfig(const CxxConfig& config) {
   if (!std::filesystem::is_directory(config.model_path(), no_folder)) {
     const FileBytes bytes(config.model_path(), MappedFile::Open(config.model_path()));
     if (IsWry(bytes.data)) return LoadWry(bytes);
-    if (std::string_view(config.model_path()).ends_with(".wir")) return LoadDump(config.model_path());
+    if (config.model_path().ends_with(".wir")) return LoadDump(bytes);
   }
   return ImportModel(config.model_path(), config.param_path());
 }

@@ -61,9 +61,9 @@ double Difference(const std::vector<double>& expected, const std::vector<double>
   return worst / largest;
 }
 
-double Worst(const Values& expected, const Values& got, const std::vector<std::string>& names) {
+double Worst(const Values& expected, const Values& got) {
   double worst = 0;
-  for (const std::string& name : names) worst = std::max(worst, Difference(expected.at(name), got.at(name)));
+  for (const auto& [name, value] : expected) worst = std::max(worst, Difference(value, got.at(name)));
   return worst;
 }
 
@@ -105,7 +105,6 @@ class PassByPass {
       inputs_[name] = tensor;
     }
     expected_ = RunOnce(plain_.Clone(), inputs_, {});
-    for (const auto& [name, value] : expected_) names_.push_back(name);
   }
 
   void Check(const std::string& pass, const mir::SSAGraph& graph) {
@@ -113,28 +112,24 @@ class PassByPass {
     if (!result_->ok || fingerprint == fingerprint_) return;
     fingerprint_ = fingerprint;
     Program program = graph.Snapshot();
-    OpTexts texts = TextsOf(program);
+    const OpTexts before = std::exchange(texts_, TextsOf(program));
     VerifiedPass& verified = result_->passes.emplace_back();
     verified.name = pass;
     try {
-      verified.max_difference = Worst(expected_, RunOnce(program.Clone(), inputs_, {}), names_);
+      verified.max_difference = Worst(expected_, RunOnce(program.Clone(), inputs_, {}));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kUnsupported) throw;
       verified.not_run = error.what();  // between two passes a program need not be able to run
-      texts_ = std::move(texts);
       return;
     }
     result_->max_difference = std::max(result_->max_difference, verified.max_difference);
-    if (verified.max_difference <= options_.tolerance) {
-      texts_ = std::move(texts);
-      return;
-    }
+    if (verified.max_difference <= options_.tolerance) return;
     result_->ok = false;
     result_->first_pass = pass;
     result_->first_op = FirstDifferentOp(plain_, program, inputs_, options_.tolerance);
     if (!result_->first_op.empty()) return;
     // Watched values are not written over: what only goes wrong in shared memory is right then.
-    const std::vector<OpChange> changes = Differences(texts_, texts);
+    const std::vector<OpChange> changes = Differences(before, texts_);
     if (!changes.empty()) result_->first_op = changes[0].name;
   }
 
@@ -142,10 +137,9 @@ class PassByPass {
   const VerifyOptions& options_;
   VerifyResult* result_;
   Program plain_;
-  OpTexts texts_;  // before the pass
+  OpTexts texts_;  // after the pass before
   std::map<std::string, Tensor> inputs_;
   Values expected_;
-  std::vector<std::string> names_;
   mir::SSAGraph::Fingerprint fingerprint_;
 };
 

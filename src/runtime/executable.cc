@@ -4,19 +4,12 @@
 
 #include "base/check.h"
 #include "base/strings.h"
-#include "kernel/kernel_registry.h"
 #include "op/schema_registry.h"
 #include "runtime/binding.h"
 
 namespace wherry {
 
-std::string Instruction::name() const {
-  if (!desc->label().empty()) return desc->label();
-  for (const auto& [param, names] : desc->outputs()) {
-    if (!names.empty()) return names[0];
-  }
-  return desc->Type();
-}
+std::string Instruction::name() const { return desc->DisplayName(); }
 
 namespace {
 

@@ -19,8 +19,6 @@ class NumericCheck {
 
  private:
   struct Range {
-    double low = 0;
-    double high = 0;
     int64_t nans = 0;
     int64_t infinities = 0;
     std::string text;  // "f32[2,3] in [-1, 2.5], 1 NaN"

@@ -6,7 +6,6 @@
 #include "base/aligned_buffer.h"
 #include "base/check.h"
 #include "base/checked_math.h"
-#include "base/strings.h"
 
 namespace wherry {
 
@@ -86,9 +85,7 @@ std::vector<PackCache::Entry*> PackCache::Find(std::span<const PackDemand> deman
     Entry& entry = entries_[key];
     found.push_back(&entry);
     if (entry.packed != nullptr || !asked.insert(&entry).second) continue;
-    const Kernel& kernel = *demand.kernel;
-    WHERRY_CHECK(kernel.pack != nullptr, "kernel ", kernel.id(), " asks for a packed weight and has no Pack");
-    const size_t bytes = kernel.packed_bytes(weight.meta(), demand.format);
+    const size_t bytes = demand.kernel->PackedBytes(weight.meta(), demand.format);
     if (const auto stored = stored_.find(key); stored != stored_.end() && stored->second.buffer->size() == bytes) {
       entry.packed = std::make_shared<const PackedWeight>(stored->second);
       entry.ready.store(true, std::memory_order_release);

@@ -20,6 +20,12 @@ bool IsFixed(const MetaTensor& meta) {
   return meta.known() && std::find(meta.dims.begin(), meta.dims.end(), kUnknownDim) == meta.dims.end();
 }
 
+// The value of what has one that is known.
+std::optional<int64_t> KnownNumber(const MetaTensor& meta) {
+  if (!meta.values || meta.values->size() != 1 || !meta.values->at(0).known()) return std::nullopt;
+  return meta.values->at(0).value();
+}
+
 bool IsIoCopy(const Instruction& instruction) {
   return instruction.kernel == nullptr && std::string_view(instruction.schema->name) == "io_copy";
 }
@@ -169,15 +175,16 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
   PlannedCall& call = plan_->calls.emplace_back(&instruction, map, &devices_->Get(target).implementation());
   call.kernel = instruction.kernel;
   if (io_copy) target = std::get<Target>(*instruction.args[Index(schema.FindArg("target"))].attribute);
-  bool known =
-      !schema.Has(kTraitDynamicOutput) && !schema.Has(kTraitSequence) && (instruction.kernel != nullptr || io_copy);
+  if (schema.Has(kTraitSequence)) return InferSequenceOp(&call);
+  bool known = !schema.Has(kTraitDynamicOutput) && (instruction.kernel != nullptr || io_copy);
   // InferMeta checks that the arguments fit together, which it can only once it sees the shapes of all of them, and the
   // numbers of lists and axes that tensors give: until then nothing may run, even if what it gives is known already.
   bool checked = true;
   bool layouts_differ = false;
+  std::vector<BoundArg> bound;
   std::vector<std::vector<MetaTensor>> results;
   if (known) {
-    const std::vector<BoundArg> bound = Bind(call);
+    bound = Bind(call);
     for (size_t i = 0; i < bound.size(); ++i) {
       for (const MetaTensor* tensor : bound[i].tensors) {
         const bool numbers = !schema.args[i].is_tensor() && IsInteger(tensor->dtype);
@@ -195,7 +202,6 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
       }
     }
   }
-  if (schema.Has(kTraitSequence)) return InferSequenceOp(&call);
   const bool later = io_copy || NeedsCasts(call) || layouts_differ || !checked;
   call.at_run_time = !known || later;
   call.planned = known && later;
@@ -210,7 +216,7 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
       SetResult(slot, std::move(results[i][j]), target, residence);
     }
   }
-  if (known && !later) PlaceAliases(call, Bind(call));
+  if (known && !later) PlaceAliases(call, bound);
 }
 
 void PlanInference::PlaceAliases(const PlannedCall& call, const std::vector<BoundArg>& bound) {
@@ -259,8 +265,8 @@ void PlanInference::InferIf(const Instruction& instruction, SlotMap* map) {
   // What has one block has nothing to choose.
   if (instruction.blocks.size() == 1) return Inline(instruction, map, instruction.blocks[0]);
   const MetaTensor& condition = metas_[Index((*map)[Index(instruction.args[0].slots.at(0))])];
-  if (condition.values && condition.values->size() == 1 && condition.values->at(0).known()) {
-    return Inline(instruction, map, instruction.blocks.at(condition.values->at(0).value() != 0 ? 0 : 1));
+  if (const std::optional<int64_t> known = KnownNumber(condition)) {
+    return Inline(instruction, map, instruction.blocks.at(*known != 0 ? 0 : 1));
   }
   std::vector<MetaTensor> captures;
   for (const int slot : instruction.args[1].slots) captures.push_back(metas_[Index((*map)[Index(slot)])]);
@@ -278,9 +284,7 @@ void PlanInference::InferLoop(const Instruction& instruction, SlotMap* map) {
   const auto meta_of = [&](int slot) -> const MetaTensor& { return metas_[Index((*map)[Index(slot)])]; };
   const auto known_number = [&](size_t arg) -> std::optional<int64_t> {
     if (instruction.args[arg].slots.empty()) return std::nullopt;
-    const MetaTensor& meta = meta_of(instruction.args[arg].slots[0]);
-    if (!meta.values || meta.values->size() != 1 || !meta.values->at(0).known()) return std::nullopt;
-    return meta.values->at(0).value();
+    return KnownNumber(meta_of(instruction.args[arg].slots[0]));
   };
   const bool has_cond = !instruction.args[1].slots.empty();
   std::vector<MetaTensor> inputs = {
@@ -299,8 +303,7 @@ void PlanInference::InferLoop(const Instruction& instruction, SlotMap* map) {
   for (size_t i = 0; i < finals.size(); ++i) {
     SetBlockResult(call.Slot(finals[i]), (*child)[kLoopLeadingOutputs + i]);
   }
-  const auto& next_cond = child->at(0).values;
-  const bool runs_on = next_cond && next_cond->size() == 1 && next_cond->at(0) == Dim(1);
+  const bool runs_on = KnownNumber(child->at(0)) == 1;
   const std::optional<int64_t> trips = runs_on && (!has_cond || known_number(1) == 1) ? known_number(0) : std::nullopt;
   const std::vector<int>& scans = instruction.outputs.at(1);
   for (size_t i = 0; i < scans.size(); ++i) {

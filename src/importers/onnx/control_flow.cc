@@ -38,27 +38,19 @@ void GraphImporter::ImportIf(const NodeProto& node, OnnxContext* context) {
   const GraphProto& else_graph = branch("else_branch");
   const std::string cond = context->Input(0);
   if (const auto known = context->ConstantInts(cond); known && known->size() == 1) {
-    GraphImporter taken(&state_, (*known)[0] != 0 ? then_graph : else_graph, &block_, this, call_, depth_ + 1);
-    taken.AddInitializers();
-    taken.ImportNodes();
-    const std::vector<std::string> values = taken.Outputs();
+    const std::vector<std::string> values = ImportBody((*known)[0] != 0 ? then_graph : else_graph, {}, &block_);
     for (size_t i = 0; i < values.size(); ++i) context->Bind(i, values[i]);
     return;
   }
-  BlockBuilder* blocks[2];
-  for (const bool yes : {true, false}) {
+  const auto import = [&](const GraphProto& graph) {
     BlockBuilder& block = state_.builder.NewBlock();
-    GraphImporter child(&state_, yes ? then_graph : else_graph, &block, this, call_, depth_ + 1);
-    child.AddInitializers();
-    child.ImportNodes();
-    block.SetOutputs(child.Outputs());
-    blocks[yes ? 0 : 1] = &block;
-  }
-  std::vector<std::string> stems;
-  for (const ForeignOp::Slot& slot : node.op.outputs) {
-    stems.push_back(slot.values.empty() ? context->Stem() : slot.values[0]);
-  }
-  const std::vector<std::string> results = block_.AddIf(cond, blocks[0], blocks[1], stems, node.op.label);
+    block.SetOutputs(ImportBody(graph, {}, &block));
+    return &block;
+  };
+  BlockBuilder* const then_block = import(then_graph);
+  BlockBuilder* const else_block = import(else_graph);
+  const std::vector<std::string> stems = StemsOf(node, *context, node.op.outputs.size());
+  const std::vector<std::string> results = block_.AddIf(cond, then_block, else_block, stems, node.op.label);
   for (size_t i = 0; i < results.size(); ++i) context->Bind(i, results[i]);
 }
 

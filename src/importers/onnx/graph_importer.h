@@ -70,8 +70,8 @@ class GraphImporter {
   void ImportScan(const NodeProto& node, OnnxContext* context);
   // A graph of the node; Corrupt() unless it has that many inputs and outputs and no input with an initializer.
   static const GraphProto& BodyOf(const NodeProto& node, OnnxContext* context, size_t inputs, size_t outputs);
-  // Imports the nodes of a loop's body into `block`, whose values `inputs` are the graph's inputs; returns the graph's
-  // outputs.
+  // Imports a graph of a node, a loop's body or a branch, into `block`, whose values `inputs` are the graph's inputs;
+  // returns the graph's outputs.
   std::vector<std::string> ImportBody(const GraphProto& body, const std::vector<std::string>& inputs,
                                       BlockBuilder* block);
   void ImportCall(const NodeProto& node, OnnxContext* context, const FunctionProto& function);

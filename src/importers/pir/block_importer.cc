@@ -261,22 +261,23 @@ void BlockImporter::ImportOp(const Operator& op, int index) {
   }
 }
 
-std::vector<int64_t> BlockImporter::WrittenOutside(const Block& block) {
-  std::set<int64_t> inside;
-  for (const Value& arg : block.args) inside.insert(arg.id);
+std::vector<int64_t> BlockImporter::WrittenOutside(const std::vector<Block>& blocks) {
   std::vector<int64_t> written;
-  const auto note = [&](int64_t id) {
-    if (inside.count(id) == 0 && std::find(written.begin(), written.end(), id) == written.end()) written.push_back(id);
-  };
-  for (const Operator& op : block.ops) {
-    const int operand = WrittenOperand(TypeOf(op));
-    if (operand >= 0 && static_cast<size_t>(operand) < op.operands.size())
-      note(op.operands[static_cast<size_t>(operand)]);
-    // The parser has bounded how deep blocks nest.
-    for (const Block& inner : op.blocks) {
-      for (const int64_t id : WrittenOutside(inner)) note(id);
+  for (const Block& block : blocks) {
+    std::set<int64_t> inside;
+    for (const Value& arg : block.args) inside.insert(arg.id);
+    const auto note = [&](int64_t id) {
+      if (inside.count(id) == 0 && std::find(written.begin(), written.end(), id) == written.end())
+        written.push_back(id);
+    };
+    for (const Operator& op : block.ops) {
+      const int operand = WrittenOperand(TypeOf(op));
+      if (operand >= 0 && static_cast<size_t>(operand) < op.operands.size())
+        note(op.operands[static_cast<size_t>(operand)]);
+      // The parser has bounded how deep blocks nest.
+      for (const int64_t id : WrittenOutside(op.blocks)) note(id);
+      for (const Value& result : op.results) inside.insert(result.id);
     }
-    for (const Value& result : op.results) inside.insert(result.id);
   }
   return written;
 }
@@ -285,10 +286,7 @@ void BlockImporter::ImportIf(const Operator& op, paddle::OpContext* context) {
   WHERRY_ENFORCE(op.blocks.size() == 2, kCorrupt, "it has ", op.blocks.size(), " blocks, expected two");
   const std::string cond = context->Input(0);
   // What a branch writes of its outer blocks is a result of both.
-  std::vector<int64_t> written = WrittenOutside(op.blocks[0]);
-  for (const int64_t id : WrittenOutside(op.blocks[1])) {
-    if (std::find(written.begin(), written.end(), id) == written.end()) written.push_back(id);
-  }
+  const std::vector<int64_t> written = WrittenOutside(op.blocks);
   BlockBuilder* builders[2];
   for (size_t i = 0; i < 2; ++i) {
     builders[i] = &state_.builder.NewBlock();
@@ -323,7 +321,7 @@ void BlockImporter::ImportWhile(const Operator& op, paddle::OpContext* context) 
     carried.push_back(context->Input(i + 1));
     stems.push_back(StrCat("while_", op.results[i].id));
   }
-  for (const int64_t id : WrittenOutside(op.blocks[0])) {
+  for (const int64_t id : WrittenOutside(op.blocks)) {
     const std::vector<std::string> values = Find(id);
     WHERRY_ENFORCE(values.size() == 1 && !values[0].empty(), kUnsupported, "its block writes value ", id,
                    ", which is not one tensor");

@@ -48,8 +48,8 @@ class BlockImporter {
   void AddData(const Operator& op);
   void ImportIf(const Operator& op, paddle::OpContext* context);
   void ImportWhile(const Operator& op, paddle::OpContext* context);
-  // Values of outer blocks that operators of the block write, in the order in which they are met.
-  static std::vector<int64_t> WrittenOutside(const Block& block);
+  // Values of outer blocks that operators of the blocks write, in the order in which they are met.
+  static std::vector<int64_t> WrittenOutside(const std::vector<Block>& blocks);
   // Notes what is not supported in the blocks of an operator that is not supported itself.
   void Scan(const Operator& op);
   ForeignOp ToForeign(const Operator& op, int index);

@@ -1,6 +1,5 @@
 // attention in f32: heads and blocks of their queries, shared among the threads.
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/attention/flash_attention.h"
+#include "kernels/cpu/share_out.h"
 #include "op/infer/attention_shape.h"
 
 namespace wherry::cpu {
@@ -101,18 +101,9 @@ void Run(KernelContext* context) {
     if (mask != nullptr && !flags) one.added = mask->data<float>() + place;
     RunFlashAttention(one, part * s.queries / plan.parts, (part + 1) * s.queries / plan.parts, slot, isa);
   };
-  const int64_t units = s.batch * s.heads * plan.parts;
-  std::atomic<int64_t> next{0};
-  const auto work = [&](int64_t slot) {
-    for (int64_t unit = next.fetch_add(1); unit < units; unit = next.fetch_add(1)) {
-      take(unit, scratch + slot * plan.slot_floats);
-    }
-  };
-  if (plan.slots > 1 && device.pool() != nullptr) {
-    device.pool()->Run(plan.slots, work);
-  } else {
-    work(0);
-  }
+  ShareOut(device.pool(), plan.slots, s.batch * s.heads * plan.parts, [&](int64_t slot, const auto& next) {
+    for (int64_t unit = next(); unit >= 0; unit = next()) take(unit, scratch + slot * plan.slot_floats);
+  });
 }
 
 }  // namespace

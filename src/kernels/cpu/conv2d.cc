@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/device_context.h"
+#include "kernel/conv_window.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/conv/conv.h"
@@ -44,18 +45,13 @@ void CopyLaidOut(const TensorMeta& from_meta, const float* from, const TensorMet
   StridedCopy(LoopsOver(to_meta, {&from_meta, 1}), from, to, sizeof(float), pool);
 }
 
-WindowAttributes WindowOf(const KernelProblem& problem) {
-  return ParseWindow(2, problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
-                     problem.Attr<std::string>("padding_algorithm"), problem.Attr<std::vector<int64_t>>("dilations"));
-}
-
 ConvWeightShape WeightShapeOf(const Shape& filter, int64_t groups) {
   return {filter[0], filter[1], filter[2], filter[3], groups};
 }
 
 // All but what depends on the image.
 ConvShape PartialShapeOf(const KernelProblem& problem) {
-  const WindowAttributes window = WindowOf(problem);
+  const WindowAttributes window = ConvWindow(problem);
   ConvShape s;
   s.weight = WeightShapeOf(problem.Input("filter")->shape(), problem.Attr<int64_t>("groups"));
   s.stride_height = window.stride[0];
@@ -71,7 +67,7 @@ ConvShape ShapeOf(const KernelProblem& problem) {
   s.batch = x.shape[0];
   s.in_height = x.shape[2];
   s.in_width = x.shape[3];
-  const WindowAttributes window = WindowOf(problem);
+  const WindowAttributes window = ConvWindow(problem);
   const WindowAxis rows = ResolveWindowAxis(window, 0, s.in_height, s.weight.kernel_height, false);
   const WindowAxis columns = ResolveWindowAxis(window, 1, s.in_width, s.weight.kernel_width, false);
   s.pad_top = rows.pad_begin;

@@ -6,9 +6,11 @@
 
 #include "base/check.h"
 #include "core/device_context.h"
+#include "kernel/conv_window.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/conv/transposed.h"
+#include "kernels/cpu/conv/transposed_blocks.h"
 #include "kernels/cpu/op_epilogue.h"
 #include "op/infer/window.h"
 
@@ -39,9 +41,7 @@ TransposedShape ShapeOf(const KernelProblem& problem) {
   const TensorMeta x = problem.Input("x")->tensor_meta();
   const TensorMeta out = problem.Output().tensor_meta();
   const auto& output_padding = problem.Attr<std::vector<int64_t>>("output_padding");
-  const WindowAttributes window =
-      ParseWindow(2, problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
-                  problem.Attr<std::string>("padding_algorithm"), problem.Attr<std::vector<int64_t>>("dilations"));
+  const WindowAttributes window = ConvWindow(problem);
   TransposedShape s;
   s.weight = WeightShapeOf(problem.Input("filter")->shape(), problem.Attr<int64_t>("groups"));
   s.batch = x.shape[0];
@@ -79,8 +79,7 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
   if (problem.IsConstant("filter")) {
     plan->packs.push_back({kFilter, StrCat(kFormat, weight.groups)});
   } else {
-    constexpr int64_t kLineFloats = 16;
-    plan->packed_floats = (TransposedPackedSize(weight) + kLineFloats - 1) / kLineFloats * kLineFloats;
+    plan->packed_floats = RoundUp(TransposedPackedSize(weight), kLineFloats);
     plan->pack_floats = TransposedPackScratch(weight);
   }
   plan->scratch_bytes =

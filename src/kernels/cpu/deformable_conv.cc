@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device_context.h"
+#include "kernel/conv_window.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/gemm/gemm.h"
@@ -45,9 +46,7 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
   plan->kernel_width = filter[3];
   plan->groups = problem.Attr<int>("groups");
   plan->deformable_groups = problem.Attr<int>("deformable_groups");
-  plan->window =
-      ParseWindow(2, problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
-                  problem.Attr<std::string>("padding_algorithm"), problem.Attr<std::vector<int64_t>>("dilations"));
+  plan->window = ConvWindow(problem);
   const WindowAxis rows = ResolveWindowAxis(plan->window, 0, plan->height, plan->kernel_height, false);
   const WindowAxis columns = ResolveWindowAxis(plan->window, 1, plan->width, plan->kernel_width, false);
   plan->out_height = rows.output;

@@ -1,5 +1,6 @@
 // conv2d over NHWC images in f32, by oneDNN's direct convolutions.
 #include "base/check.h"
+#include "kernel/conv_window.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/onednn/engine.h"
 #include "kernels/onednn/plan.h"
@@ -40,9 +41,7 @@ std::string Cook(const KernelProblem& problem, bool make_primitive, Recipe* reci
   const Image out = NhwcImage(problem.Output());
   const Shape filter = problem.Input("filter")->shape();
   const int64_t groups = problem.Attr<int64_t>("groups");
-  const WindowAttributes window =
-      ParseWindow(2, problem.Attr<std::vector<int64_t>>("strides"), problem.Attr<std::vector<int64_t>>("paddings"),
-                  problem.Attr<std::string>("padding_algorithm"), problem.Attr<std::vector<int64_t>>("dilations"));
+  const WindowAttributes window = ConvWindow(problem);
   const WindowAxis rows = ResolveWindowAxis(window, 0, x.dims[2], filter[2], false);
   const WindowAxis columns = ResolveWindowAxis(window, 1, x.dims[3], filter[3], false);
   if (rows.pad_begin < 0 || rows.pad_end < 0 || columns.pad_begin < 0 || columns.pad_end < 0) {

@@ -188,8 +188,7 @@ MetaTensor FusedElementwiseInferMeta(const std::vector<const MetaTensor*>& input
   WHERRY_ENFORCE(!inputs.empty() && static_cast<size_t>(program.inputs) == inputs.size(), kInvalidArgument,
                  "the program '", ToString(program), "' takes ", program.inputs, " inputs, ", inputs.size(),
                  " are given");
-  MetaTensor out = *inputs[0];
-  out.values.reset();
+  MetaTensor out = inputs[0]->WithoutValues();
   out.pixel_stride = 0;
   for (const MetaTensor* input : inputs) {
     WHERRY_ENFORCE(input->dtype == out.dtype, kInvalidArgument, "inputs have the types ", ToString(out.dtype), " and ",

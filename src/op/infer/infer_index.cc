@@ -156,9 +156,8 @@ MetaTensor FullInferMeta(const SymIntArray& shape, const SymScalar& value, DataT
 }
 
 MetaTensor FullLikeInferMeta(const MetaTensor& x, DataType dtype, DataLayout layout) {
-  MetaTensor out = x;
+  MetaTensor out = x.WithoutValues();
   out.pixel_stride = 0;
-  out.values.reset();
   if (dtype != DataType::kUndefined) out.dtype = dtype;
   if (layout != DataLayout::kUndefined && layout != DataLayout::kAny) out.layout = layout;
   return out;

@@ -9,6 +9,7 @@
 #include "core/promote.h"
 #include "op/infer/infer_meta.h"
 #include "op/infer/infer_util.h"
+#include "op/infer/pad_mode.h"
 #include "op/unknown_dim.h"
 
 namespace wherry {
@@ -165,9 +166,7 @@ MetaTensor TileInferMeta(const MetaTensor& x, const SymIntArray& repeats) {
 }
 
 MetaTensor PadInferMeta(const MetaTensor& x, const SymIntArray& paddings, const std::string& mode) {
-  const bool repeats = mode == "reflect" || mode == "edge" || mode == "wrap";
-  WHERRY_ENFORCE(repeats || mode == "constant", kInvalidArgument, "mode is ", Quote(mode),
-                 ", expected 'constant', 'reflect', 'edge' or 'wrap'");
+  const bool repeats = ParsePadMode(mode) != PadMode::kConstant;
   if (!x.rank_known) return MetaTensor::UnknownRank(x.dtype);
   if (!paddings.known()) return MetaTensor(x.dtype, std::vector<Dim>(x.dims.size(), Dim(kUnknownDim)));
   const std::vector<Dim>& amounts = *paddings.values;

@@ -8,9 +8,8 @@ namespace wherry {
 namespace {
 
 MetaTensor Like(const MetaTensor& x) {
-  MetaTensor out = x;
+  MetaTensor out = x.WithoutValues();
   out.pixel_stride = 0;
-  out.values.reset();
   return out;
 }
 

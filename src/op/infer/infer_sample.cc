@@ -119,9 +119,8 @@ MetaTensor RollInferMeta(const MetaTensor& x, const SymIntArray& shifts, const s
   if (x.rank_known) {
     for (const int64_t a : axis) NormalizeAxis(a, x.rank(), "axis");
   }
-  MetaTensor out = x;
+  MetaTensor out = x.WithoutValues();
   out.pixel_stride = 0;
-  out.values.reset();
   return out;
 }
 

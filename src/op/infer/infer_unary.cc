@@ -9,10 +9,9 @@ namespace wherry {
 namespace {
 
 MetaTensor LikeShape(const MetaTensor& x, DataType dtype) {
-  MetaTensor out = x;
+  MetaTensor out = x.WithoutValues();
   out.dtype = dtype;
   out.pixel_stride = 0;
-  out.values.reset();
   return out;
 }
 

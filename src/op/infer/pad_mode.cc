@@ -1,6 +1,7 @@
 #include "op/infer/pad_mode.h"
 
 #include "base/check.h"
+#include "base/strings.h"
 
 namespace wherry {
 
@@ -8,8 +9,8 @@ PadMode ParsePadMode(const std::string& name) {
   if (name == "constant") return PadMode::kConstant;
   if (name == "reflect") return PadMode::kReflect;
   if (name == "edge") return PadMode::kEdge;
-  WHERRY_ENFORCE(name == "wrap", kInvalidArgument, "mode is '", name,
-                 "', expected 'constant', 'reflect', 'edge' or 'wrap'");
+  WHERRY_ENFORCE(name == "wrap", kInvalidArgument, "mode is ", Quote(name),
+                 ", expected 'constant', 'reflect', 'edge' or 'wrap'");
   return PadMode::kWrap;
 }
 

@@ -6,9 +6,9 @@
 // (x + 0 gives 0 for -0; x is -0 then, which is equal to it.)
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
+#include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
 #include "wherry/tensor.h"
 
@@ -42,7 +42,7 @@ bool SameMeta(const Node* a, const Node* b) {
 Node* OnlyFor(const SSAGraph& graph, Node* arg, const char* type) {
   Node* const producer = arg == nullptr ? nullptr : arg->producer();
   if (producer == nullptr || producer->AsStmt().op_type() != type) return nullptr;
-  return arg->outlinks().size() == 1 && !graph.IsOutput(arg) ? producer : nullptr;
+  return HasOneUse(graph, arg) ? producer : nullptr;
 }
 
 bool IsF32(const DenseTensor* tensor) { return tensor != nullptr && tensor->dtype() == DataType::kFloat; }
@@ -110,7 +110,7 @@ class AlgebraPass : public ProgramPass {
     }
     if ((op == "abs" || op == "square") && (first == "neg" || first == "abs")) {
       graph->SetInput(node, "x", {before->AsStmt().input("x")});
-      Drop(graph, x);
+      EraseIfUnused(graph, x);
       return true;
     }
     return false;
@@ -195,7 +195,7 @@ class AlgebraPass : public ProgramPass {
     Node* const old = stmt.input("y");
     graph->SetInput(node, "y", {weight});
     DropWeight(graph, old);  // first: it may be that of the other too, and goes with it then
-    Drop(graph, middle);
+    EraseIfUnused(graph, middle);
     return true;
   }
 
@@ -205,7 +205,7 @@ class AlgebraPass : public ProgramPass {
     Node* const x = node->AsStmt().input("x");
     graph->ReplaceUses(node->AsStmt().output(), source);
     graph->EraseStmt(node);
-    if (x != source) Drop(graph, x);
+    if (x != source) EraseIfUnused(graph, x);
   }
 
   static bool Become(SSAGraph* graph, Node*& node, const char* op, Node* x) {
@@ -224,12 +224,6 @@ class AlgebraPass : public ProgramPass {
     node = fresh;
   }
 
-  // Removes what makes `arg`, if nothing uses it any more.
-  static void Drop(SSAGraph* graph, Node* arg) {
-    if (arg->outlinks().empty() && !graph->IsOutput(arg) && arg->producer() != nullptr) {
-      graph->EraseStmt(arg->producer());
-    }
-  }
   static void DropWeight(SSAGraph* graph, Node* arg) {
     if (arg->outlinks().empty() && !graph->IsOutput(arg)) graph->EraseArg(arg);
   }

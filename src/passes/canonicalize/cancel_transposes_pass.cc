@@ -3,6 +3,7 @@
 // weight is transposed the other way, which is folded).
 #include <vector>
 
+#include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
 #include "pass/rearrange.h"
 
@@ -43,9 +44,8 @@ class CancelTransposesPass : public ProgramPass {
         Node* const arg = (*it)->AsStmt().input(param);
         if (arg == nullptr) continue;
         if (IsUndone(arg, region.perm)) {
-          Node* const transpose = arg->producer();
-          graph->SetInput(*it, param, {transpose->AsStmt().input("x")});
-          if (arg->outlinks().empty() && !graph->IsOutput(arg)) graph->EraseStmt(transpose);
+          graph->SetInput(*it, param, {arg->producer()->AsStmt().input("x")});
+          EraseIfUnused(graph, arg);
         } else if (arg->AsArg().is_weight && graph->WeightTensor(arg).numel() != 1) {
           graph->SetInput(*it, param, {Transposed(graph, arg, region.perm, *it)});
         }
@@ -65,7 +65,7 @@ class CancelTransposesPass : public ProgramPass {
     }
     if (arg->AsArg().is_weight) return arg->AsArg().type.rank() <= static_cast<int>(region->perm.size());
     Node* const stmt = arg->producer();
-    if (stmt == nullptr || graph.IsOutput(arg) || arg->outlinks().size() != 1) return false;
+    if (stmt == nullptr || !HasOneUse(graph, arg)) return false;
     const OpSchema& schema = stmt->AsStmt().schema();
     const bool elementwise = schema.Has(kTraitUnary) || schema.Has(kTraitBinary);
     if (!elementwise || stmt->AsStmt().outputs().size() != 1 || region->stmts.size() == kMaxRegion) return false;

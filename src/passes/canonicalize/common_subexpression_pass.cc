@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "base/hash.h"
-#include "op/control_flow.h"
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {
@@ -114,9 +113,7 @@ class CommonSubexpressionPass : public ProgramPass {
         [](const auto& p, const auto& q) { return p.first == q.first && SameAttribute(p.second, q.second); });
     const KernelPick* const picked = graph.Pick(first);
     const KernelPick* const other = graph.Pick(second);
-    return attrs && (picked == nullptr) == (other == nullptr) &&
-           (picked == nullptr ||
-            (picked->key == other->key && picked->provider == other->provider && picked->variant == other->variant));
+    return attrs && (picked == nullptr) == (other == nullptr) && (picked == nullptr || *picked == *other);
   }
 
   static void ReplaceResults(SSAGraph* graph, Node* stmt, Node* by) {

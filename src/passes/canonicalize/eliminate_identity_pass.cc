@@ -1,6 +1,5 @@
 // Removes statements that give their argument unchanged.
 #include <algorithm>
-#include <string_view>
 
 #include "pass/pass_registry.h"
 #include "pass/rearrange.h"
@@ -39,8 +38,7 @@ Node* Unchanged(const Node::Stmt& stmt) {
     const std::vector<int64_t> perm = Permutation(stmt);
     return std::is_sorted(perm.begin(), perm.end()) ? x : nullptr;
   }
-  if (op == "reshape" || op == "squeeze" || op == "unsqueeze" || op == "flatten" || op == "expand" || op == "tile" ||
-      op == "slice") {
+  if (IsView(op) || op == "expand" || op == "tile" || op == "slice") {
     // A slice of the whole and an expand to the same shape change nothing, nor can the others without changing the
     // shape.
     if (op == "slice" && Reverses(stmt)) return nullptr;

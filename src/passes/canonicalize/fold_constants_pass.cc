@@ -130,10 +130,9 @@ class FoldConstantsPass : public ProgramPass {
     NodeList results;
     InvokeOptions options;
     for (const OutputDef& output : stmt.schema().outputs) {
-      const auto bound = stmt.outputs().find(output.name);
-      options.output_counts.push_back(bound == stmt.outputs().end() ? 0 : bound->second.size());
-      if (bound == stmt.outputs().end()) continue;
-      for (Node* result : bound->second) {
+      const NodeList& bound = stmt.output_list(output.name);
+      options.output_counts.push_back(bound.size());
+      for (Node* result : bound) {
         if (!result->AsArg().type.known()) return;
         const size_t bytes = result->AsArg().type.tensor_meta().nbytes();
         written = CheckedAdd(written, bytes, "size of constants");

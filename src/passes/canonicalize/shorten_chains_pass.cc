@@ -5,13 +5,12 @@
 #include <optional>
 #include <string_view>
 
+#include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
 #include "pass/rearrange.h"
 
 namespace wherry::mir {
 namespace {
-
-bool IsView(std::string_view op) { return op == "reshape" || op == "squeeze" || op == "unsqueeze" || op == "flatten"; }
 
 bool IsIdempotent(std::string_view op) {
   return op == "relu" || op == "abs" || op == "relu6" || op == "floor" || op == "ceil" || op == "round" || op == "sign";
@@ -108,13 +107,13 @@ class ShortenChainsPass : public ProgramPass {
       if (!entries && op == "unsqueeze" && first == "unsqueeze") return JoinUnsqueezes(graph, before, node);
       if (!entries) return false;
       node = Reshape(graph, node, source, *entries);
-      Drop(graph, x);
+      EraseIfUnused(graph, x);
       return true;
     } else if (!(IsIdempotent(op) && first == op)) {
       return false;
     }
     graph->SetInput(node, "x", {source});
-    Drop(graph, x);
+    EraseIfUnused(graph, x);
     return true;
   }
 
@@ -139,7 +138,7 @@ class ShortenChainsPass : public ProgramPass {
     Node* const between = second->AsStmt().input("x");
     graph->SetInput(second, "x", {first->AsStmt().input("x")});
     graph->SetAttr(second, "axis", IntArray(axes));
-    Drop(graph, between);
+    EraseIfUnused(graph, between);
     return true;
   }
 
@@ -191,7 +190,7 @@ class ShortenChainsPass : public ProgramPass {
       Node* const source = before->AsStmt().input("x");
       if (!BroadcastsTo(source->AsArg().type, other->AsArg().type, node->AsStmt().output()->AsArg().type)) continue;
       graph->SetInput(node, param, {source});
-      Drop(graph, arg);
+      EraseIfUnused(graph, arg);
       dropped = true;
     }
     return dropped;
@@ -210,11 +209,6 @@ class ShortenChainsPass : public ProgramPass {
       if (!((x == wanted && (y == wanted || y == Dim(1))) || (x == Dim(1) && y == wanted))) return false;
     }
     return true;
-  }
-
-  // Removes what makes `arg`, if nothing uses it any more.
-  static void Drop(SSAGraph* graph, Node* arg) {
-    if (arg->outlinks().empty() && !graph->IsOutput(arg)) graph->EraseStmt(arg->producer());
   }
 };
 

@@ -172,7 +172,6 @@ class ActivationFusePass : public ProgramPass {
       if (!desc) continue;
       const MetaTensor& type = gate.x->AsArg().type;
       if (!type.rank_known || type.dims != value->AsArg().type.dims) return "";
-      left->push_back(gate.f->input("x")->AsArg().name);
       for (const Node* stmt : stmts) {
         for (const Node* input : stmt->inlinks()) left->push_back(input->AsArg().name);
       }

@@ -20,9 +20,6 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-const std::vector<Dim>& Dims(const Node* arg) { return arg->AsArg().type.dims; }
-bool HasRank(const Node* arg, int rank) { return arg->AsArg().type.rank_known && arg->AsArg().type.rank() == rank; }
-
 // How the scores come about, from the softmax back to the product.
 struct Scores {
   Node* product = nullptr;  // the statement

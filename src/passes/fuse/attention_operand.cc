@@ -1,25 +1,18 @@
 #include "passes/fuse/attention_operand.h"
 
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ir/fuse_util.h"
+#include "pass/rearrange.h"
 
 namespace wherry::mir {
 namespace {
 
 using Axes = std::vector<int64_t>;
 
-const std::vector<Dim>& Dims(const Node* arg) { return arg->AsArg().type.dims; }
-bool HasRank(const Node* arg, int rank) { return arg->AsArg().type.rank_known && arg->AsArg().type.rank() == rank; }
 int64_t Known(const Dim& dim) { return dim.known() ? dim.value() : -1; }
-
-const Node::Stmt* ProducerOf(const Node* arg, const char* op) {
-  const Node* producer = arg->producer();
-  return producer != nullptr && producer->AsStmt().op_type() == op ? &producer->AsStmt() : nullptr;
-}
 
 Node* WithoutFactors(const SSAGraph& graph, Node* arg, double* factor) {
   while (const Node* producer = arg->producer()) {
@@ -29,21 +22,6 @@ Node* WithoutFactors(const SSAGraph& graph, Node* arg, double* factor) {
     arg = found->input;
   }
   return arg;
-}
-
-// The axes of what a transpose takes that are the axes `axes` of what it gives.
-Axes Through(const Node::Stmt& transpose, const Axes& axes) {
-  Axes perm = transpose.GetAttr<std::vector<int64_t>>("perm");
-  const auto rank = static_cast<int64_t>(Dims(transpose.output()).size());
-  if (perm.empty()) {
-    for (int64_t i = rank; i > 0; --i) perm.push_back(i - 1);
-  }
-  Axes result;
-  for (const int64_t axis : axes) {
-    const int64_t from = perm[static_cast<size_t>(axis)];
-    result.push_back(from < 0 ? from + rank : from);
-  }
-  return result;
 }
 
 // A value seen through transposes and scalings: its axes `axes` are those looked for.
@@ -58,8 +36,9 @@ View Walk(const SSAGraph& graph, Node* arg, Axes axes) {
   for (;;) {
     view.arg = WithoutFactors(graph, view.arg, &view.factor);
     const Node::Stmt* transpose = ProducerOf(view.arg, "transpose");
-    if (transpose == nullptr) return view;
-    view.axes = Through(*transpose, view.axes);
+    if (transpose == nullptr || !transpose->input("x")->AsArg().type.rank_known) return view;
+    const Axes perm = Permutation(*transpose);
+    for (int64_t& axis : view.axes) axis = perm[static_cast<size_t>(axis)];
     view.arg = transpose->input("x");
   }
 }

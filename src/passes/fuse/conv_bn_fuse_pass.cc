@@ -116,12 +116,10 @@ class ConvBnFusePass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     for (const char* op : {"conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"}) {
+      ConvBnFuser fuser(op);
       int fused = 0;
       // One match at a time of two batch norms in a row.
-      for (int found = -1; found != 0; fused += found) {
-        ConvBnFuser fuser(op);
-        found = fuser(graph.get());
-      }
+      while (const int found = fuser(graph.get())) fused += found;
       if (fused > 0) Note(std::to_string(fused) + " batch_norm folded into " + op);
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "ir/fuse_util.h"
 #include "op/infer/infer_util.h"
 #include "pass/act_step.h"
 #include "pass/pass_registry.h"
@@ -47,7 +48,7 @@ class EpilogueFusePass : public ProgramPass {
   static Node* FuseNext(SSAGraph* graph, Node* base) {
     const Node::Stmt& stmt = base->AsStmt();
     Node* value = stmt.output();
-    if (value->outlinks().size() != 1 || graph->IsOutput(value)) return nullptr;
+    if (!HasOneUse(*graph, value)) return nullptr;
     if (value->AsArg().type.dtype != DataType::kFloat || !value->AsArg().type.rank_known) return nullptr;
     const bool plain_matmul = stmt.op_type() == "matmul";
     Epilogue epilogue = plain_matmul ? Epilogue() : stmt.GetAttr<Epilogue>("epilogue");

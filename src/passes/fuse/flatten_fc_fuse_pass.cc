@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
+#include "pass/rearrange.h"
 
 namespace wherry::mir {
 namespace {
@@ -22,9 +24,7 @@ class FlattenFcFusePass : public ProgramPass {
   static bool TakeSource(SSAGraph* graph, Node* fc) {
     Node* flat = fc->AsStmt().input("input");
     Node* view = flat->producer();
-    if (view == nullptr) return false;
-    const std::string op = view->AsStmt().op_type();
-    if (op != "reshape" && op != "flatten" && op != "squeeze" && op != "unsqueeze") return false;
+    if (view == nullptr || !IsView(view->AsStmt().op_type())) return false;
     Node* source = view->AsStmt().input("x");
     const MetaTensor& from = source->AsArg().type;
     const MetaTensor& to = flat->AsArg().type;
@@ -38,7 +38,7 @@ class FlattenFcFusePass : public ProgramPass {
     const bool none = std::any_of(to.dims.begin(), to.dims.end(), [](const Dim& d) { return d == Dim(0); });
     if (none) return false;
     graph->SetInput(fc, "input", {source});
-    if (flat->outlinks().empty() && !graph->IsOutput(flat)) graph->EraseStmt(view);
+    EraseIfUnused(graph, flat);
     return true;
   }
 };

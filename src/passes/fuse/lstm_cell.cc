@@ -19,11 +19,6 @@ struct Gate {
 
 constexpr size_t kOutput = 1;  // among the gates
 
-Node* ProducerOf(const Node* value, const char* op) {
-  Node* producer = value->producer();
-  return producer != nullptr && producer->AsStmt().op_type() == op ? producer : nullptr;
-}
-
 // Reads a cell backwards from its state c'; statements go to `stmts`, and what is between them has one reader.
 class CellReader {
  public:
@@ -46,8 +41,7 @@ class CellReader {
 
   // The operator's statement and its argument, when the value is read here alone.
   Node* Unary(Node* value, const char* op) {
-    Node* stmt = ProducerOf(value, op);
-    return stmt != nullptr && HasOneUse(graph_, value) ? stmt : nullptr;
+    return ProducerOf(value, op) != nullptr && HasOneUse(graph_, value) ? value->producer() : nullptr;
   }
 
   // kept = sigmoid(f) c, fresh = sigmoid(i) tanh(g).
@@ -218,8 +212,8 @@ class CellReader {
 
   // x and h next to each other, times one matrix: the two products, or nothing.
   std::vector<Product> PartsOf(const Product& product) {
-    Node* concat = ProducerOf(product.value, "concat");
-    if (concat == nullptr || !HasOneUse(graph_, product.value)) return {};
+    Node* concat = Unary(product.value, "concat");
+    if (concat == nullptr) return {};
     const NodeList& parts = concat->AsStmt().input_list("x");
     const int axis = concat->AsStmt().GetAttr<int>("axis");
     if (parts.size() != 2 || (axis != 1 && axis != -1)) return {};

@@ -1,8 +1,8 @@
 // A product of scaled matrices is a scaled product, and one of transposed matrices is read the other way round:
 // matmul(a * x, transpose(b * y)) -> fused_matmul(x, y) with alpha = a * b and transpose_y, for numbers a and b that
 // are multiplied in, divided by, or given by a scale operator.
+#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +10,7 @@
 
 #include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
+#include "pass/rearrange.h"
 
 namespace wherry::mir {
 namespace {
@@ -17,15 +18,11 @@ namespace {
 // What a statement takes when it is a transpose of the last two axes; else null.
 Node* TransposedBy(const Node::Stmt& stmt) {
   if (stmt.op_type() != "transpose") return nullptr;
-  const MetaTensor& type = stmt.output()->AsArg().type;
-  if (!type.rank_known || type.rank() < 2) return nullptr;
-  std::vector<int64_t> swapped(static_cast<size_t>(type.rank()));
-  std::iota(swapped.begin(), swapped.end(), 0);
-  std::swap(swapped.back(), swapped[swapped.size() - 2]);
-  std::vector<int64_t> perm = stmt.GetAttr<std::vector<int64_t>>("perm");
-  for (int64_t& axis : perm) axis += axis < 0 ? type.rank() : 0;
-  const bool swaps = perm == swapped || (perm.empty() && type.rank() == 2);
-  return swaps ? stmt.input("x") : nullptr;
+  Node* x = stmt.input("x");
+  if (!x->AsArg().type.rank_known || x->AsArg().type.rank() < 2) return nullptr;
+  std::vector<int64_t> perm = Permutation(stmt);
+  std::swap(perm.back(), perm[perm.size() - 2]);
+  return std::is_sorted(perm.begin(), perm.end()) ? x : nullptr;
 }
 
 class MatmulOperandFusePass : public ProgramPass {
@@ -47,15 +44,14 @@ class MatmulOperandFusePass : public ProgramPass {
     int fused = 0;
     const bool plain = node->AsStmt().op_type() == "matmul";
     double alpha = plain ? 1.0 : node->AsStmt().GetAttr<float>("alpha");
-    Binding inputs = node->AsStmt().inputs();
-    AttributeMap attrs = node->AsStmt().attrs();
+    OpDesc desc = node->AsStmt().desc();
     for (const auto& [param, flag] : {std::pair("x", "transpose_x"), std::pair("y", "transpose_y")}) {
-      Node*& arg = inputs[param][0];
+      Node* arg = node->AsStmt().input(param);
       const std::string before = arg->AsArg().name;
       const int so_far = fused;
       while (Node* producer = arg->producer()) {
         if (Node* other_way = TransposedBy(producer->AsStmt())) {
-          attrs[flag] = !AttributeCast<bool>(attrs.at(flag));
+          desc.SetAttr(flag, !desc.GetAttr<bool>(flag));
           arg = other_way;
           ++fused;
           continue;
@@ -69,20 +65,14 @@ class MatmulOperandFusePass : public ProgramPass {
         arg = factor->input;
         ++fused;
       }
-      if (fused > so_far) left->push_back(before);
+      if (fused == so_far) continue;
+      desc.SetInput(param, {arg->AsArg().name});
+      left->push_back(before);
     }
     if (fused == 0) return 0;
     const bool scaled = !plain || alpha != 1.0;
-    OpDesc desc(scaled ? "fused_matmul" : "matmul");
-    for (const auto& [param, nodes] : inputs) {
-      std::vector<std::string> names;
-      for (const Node* arg : nodes) names.push_back(arg->AsArg().name);
-      desc.SetInput(param, names);
-    }
-    if (scaled) attrs["alpha"] = static_cast<float>(alpha);
-    for (auto& [name, value] : attrs) desc.SetAttribute(name, std::move(value));
-    desc.SetOutput("out", {node->AsStmt().output()->AsArg().name});
-    desc.SetLabel(node->AsStmt().label());
+    desc.SetType(scaled ? "fused_matmul" : "matmul");
+    if (scaled) desc.SetAttr("alpha", static_cast<float>(alpha));
     graph->NewStmt(desc, node);
     graph->EraseStmt(node);
     return fused;

@@ -1,7 +1,6 @@
 // layer_norm and rms_norm from the pieces that exporters write: the root of the mean of squares plus a number, by which
 // x, or x less its mean, is divided; then a gain and a bias per element of the axes.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,13 +11,6 @@
 
 namespace wherry::mir {
 namespace {
-
-const std::vector<Dim>& Dims(const Node* arg) { return arg->AsArg().type.dims; }
-
-const Node::Stmt* ProducerOf(const Node* arg, const char* op) {
-  const Node* producer = arg->producer();
-  return producer != nullptr && producer->AsStmt().op_type() == op ? &producer->AsStmt() : nullptr;
-}
 
 // The axis from which on `arg` is a mean, kept as an axis of 1, of what `of` is set to.
 std::optional<int> MeanFrom(const Node* arg, Node** of) {

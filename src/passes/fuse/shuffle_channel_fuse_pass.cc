@@ -1,10 +1,13 @@
 // reshape [N, C, ...] -> [N, G, C / G, ...], transpose of these two axes, reshape back: the channels of G groups in
 // turns, shuffle_channel, which works in the layout of the convolutions around it.
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "ir/fuse_base.h"
 #include "pass/pass_registry.h"
+#include "pass/rearrange.h"
 
 namespace wherry::mir {
 namespace {
@@ -34,13 +37,9 @@ class ShuffleChannelFuser : public FuseBase {
         !apart.dims[2].known() || x.dims[1].value() != apart.dims[1].value() * apart.dims[2].value()) {
       return false;
     }
-    const auto& perm = matched.at("swap")->AsStmt().GetAttr<std::vector<int64_t>>("perm");
-    for (size_t i = 0; i < perm.size(); ++i) {
-      const int64_t axis = perm[i] < 0 ? perm[i] + apart.rank() : perm[i];
-      const int64_t wanted = i == 1 ? 2 : i == 2 ? 1 : static_cast<int64_t>(i);
-      if (axis != wanted) return false;
-    }
-    return !perm.empty();
+    std::vector<int64_t> perm = Permutation(matched.at("swap")->AsStmt());
+    std::swap(perm[1], perm[2]);
+    return std::is_sorted(perm.begin(), perm.end());
   }
 
   void InsertNewNode(SSAGraph* graph, const key2nodes_t& matched) override {

@@ -152,7 +152,7 @@ class SqueezeSinkPass : public ProgramPass {
     if (!axis || OneAxis(unsqueeze->AsStmt(), narrow->AsArg().type.rank() + 1) != axis) return false;
     graph->ReplaceUses(unsqueeze->outlinks()[0], squeeze->AsStmt().input("x"));
     graph->EraseStmt(unsqueeze);
-    if (narrow->outlinks().empty() && !graph->IsOutput(narrow)) graph->EraseStmt(squeeze);
+    EraseIfUnused(graph, narrow);
     return true;
   }
 };

@@ -14,18 +14,6 @@
 namespace wherry::mir {
 namespace {
 
-std::vector<BoundArg> Bind(const Node::Stmt& stmt) {
-  const OpSchema& schema = stmt.schema();
-  std::vector<BoundArg> bound(schema.args.size());
-  for (size_t i = 0; i < bound.size(); ++i) {
-    const std::string name = schema.args[i].name;
-    for (const Node* arg : stmt.input_list(name)) bound[i].tensors.push_back(&arg->AsArg().type);
-    const auto attribute = stmt.attrs().find(name);
-    if (attribute != stmt.attrs().end()) bound[i].attribute = &attribute->second;
-  }
-  return bound;
-}
-
 bool HasBytes(const Node* arg) { return arg->AsArg().type.rank_known && SizeOf(arg->AsArg().type.dtype) > 0; }
 
 class InplacePass : public StmtPass {
@@ -92,7 +80,7 @@ class InplacePass : public StmtPass {
     Node* x = stmt->AsStmt().input("x");
     if (x == nullptr || !IsOurs(x)) return 0;
     const NodeList& results = stmt->AsStmt().outputs().at(schema.outputs[0].name);
-    const std::vector<BoundArg> bound = Bind(stmt->AsStmt());
+    const std::vector<BoundArg> bound = BindArgs(stmt->AsStmt());
     std::vector<const MetaTensor*> types;
     for (const Node* result : results) types.push_back(&result->AsArg().type);
     int marked = 0;
@@ -115,7 +103,7 @@ class InplacePass : public StmtPass {
 
   int WriteIntoResult(Node* stmt) {
     Node* result = stmt->AsStmt().output();
-    const std::vector<BoundArg> bound = Bind(stmt->AsStmt());
+    const std::vector<BoundArg> bound = BindArgs(stmt->AsStmt());
     const NodeList& parts = stmt->AsStmt().input_list("x");
     int marked = 0;
     for (size_t i = 0; i < parts.size(); ++i) {

@@ -1,6 +1,5 @@
 // Orders independent statements so that less memory is alive at a time, and reports what the arena will need. The
 // offsets themselves are worked out by the runtime for each shape, with the same planner.
-#include <algorithm>
 #include <limits>
 #include <unordered_map>
 

@@ -3,7 +3,6 @@
 // comes back to the device only after other statements have changed it comes back to another region. Copies to and from
 // the device stand outside (type_target_cast_pass), one for each value.
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -43,7 +42,7 @@ class DeviceSubgraphPass : public ProgramPass {
     std::unordered_map<const Node*, size_t> index;
     std::vector<size_t> parent(order.size());
     std::iota(parent.begin(), parent.end(), size_t{0});
-    const std::function<size_t(size_t)> root = [&](size_t i) {
+    const auto root = [&](size_t i) {
       while (parent[i] != i) i = parent[i] = parent[parent[i]];
       return i;
     };

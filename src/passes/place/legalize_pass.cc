@@ -1,7 +1,6 @@
 // Splits what no good kernel takes: where a statement's epilogue keeps the better kernels away, its last steps become
 // statements of their own until one of those kernels accepts.
 #include <algorithm>
-#include <optional>
 
 #include "base/check.h"
 #include "op/infer/infer_util.h"

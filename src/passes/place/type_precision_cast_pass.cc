@@ -37,9 +37,8 @@ class TypePrecisionCastPass : public ProgramPass {
 
  private:
   Node* Cast(SSAGraph* graph, Node* arg, DataType dtype, const Node* near) const {
-    MetaTensor type = arg->AsArg().type;
+    MetaTensor type = arg->AsArg().type.WithoutValues();
     type.dtype = dtype;
-    type.values.reset();
     Node* cast = graph->NewArg(arg->AsArg().name + "." + ToString(dtype), std::move(type));
     Node* stmt = graph->NewStmt("cast", {{"x", {arg}}}, {{"out", {cast}}}, {{"dtype", dtype}}, near);
     const KernelChoice choice = ChooseKernel(*graph, stmt, context());

@@ -1,10 +1,10 @@
 #include "kernels/cpu/conv/winograd.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "base/thread_pool.h"
 #include "kernels/cpu/conv/panel.h"
+#include "kernels/cpu/share_out.h"
 #include "kernels/cpu/simd/isa.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -266,23 +266,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace wherry::cpu {
-namespace {
-
-// Calls fn(worker, next) on each of the workers, where next() gives every item in [0, items) to one of them and then
-// -1. A worker owns the scratch of its number; who is fast takes more items.
-template <typename Fn>
-void ShareOut(ThreadPool* pool, int64_t workers, int64_t items, const Fn& fn) {
-  std::atomic<int64_t> counter{0};
-  const auto next = [&] {
-    const int64_t item = counter.fetch_add(1, std::memory_order_relaxed);
-    return item < items ? item : -1;
-  };
-  if (pool == nullptr || workers <= 1) return fn(0, next);
-  pool->Run(workers, [&](int64_t worker) { fn(worker, next); });
-}
-
-}  // namespace
-
 void RunWinograd(const WinogradPlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
                  float* out, float* scratch, ThreadPool* pool) {
   const auto transform = WHERRY_ISA_CALL(TransformTilesOf);

@@ -1,10 +1,10 @@
 // Products with unpacked right-hand sides: how each is brought into panels.
 #include <algorithm>
-#include <atomic>
 
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/gemm_call.h"
 #include "kernels/cpu/gemm/run_gemm.h"
+#include "kernels/cpu/share_out.h"
 
 namespace wherry::cpu {
 namespace {
@@ -118,13 +118,10 @@ void RunBatchedGemm(const BatchedGemm& gemm, const TileEpilogue& epilogue, float
       return;
     }
     case BatchPlan::kPerThread: {
-      // A chunk per slot of scratch; each takes products until none is left, so that a chunk which starts late has
-      // nothing to do.
-      std::atomic<int64_t> next{0};
       const Isa isa = ActiveIsa();
-      pool->Run(plan.slots, [&](int64_t slot) {
+      ShareOut(pool, plan.slots, gemm.batch, [&](int64_t slot, const auto& next) {
         float* const packed = scratch + slot * plan.slot_floats;
-        for (int64_t i = next.fetch_add(1); i < gemm.batch; i = next.fetch_add(1)) {
+        for (int64_t i = next(); i >= 0; i = next()) {
           const Panels panels = MakePanels(gemm, plan.in_place, ItemB(gemm, i), packed, nullptr);
           RunGemmOnCaller(CallOf(gemm, i, panels, epilogue), isa);
         }
