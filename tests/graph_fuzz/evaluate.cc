@@ -117,9 +117,11 @@ class NoisyRun {
   }
 
   std::vector<std::vector<DenseTensor>> Loop(const OpDesc& op, const std::vector<CallArg>& args) {
-    WHERRY_ENFORCE(op.Output("scans").empty() && args[1].tensors.empty() && args[0].tensors.size() == 1, kUnsupported,
+    WHERRY_ENFORCE(args[1].tensors.empty() && args[0].tensors.size() == 1, kUnsupported,
                    "a loop of this kind is not run op by op");
     std::vector<DenseTensor> carried = Values(args[2]);
+    const size_t count = carried.size();
+    std::vector<std::vector<DenseTensor>> slices(op.Output("scans").size());
     DenseTensor iteration(HostAllocator(), TensorMeta{DataType::kInt64, Shape(), DataLayout::kNCHW, 0});
     DenseTensor condition(HostAllocator(), TensorMeta{DataType::kBool, Shape(), DataLayout::kNCHW, 0});
     *condition.mutable_data<bool>() = true;
@@ -131,9 +133,26 @@ class NoisyRun {
       for (const DenseTensor& capture : Values(args[3])) inputs.push_back(capture);
       std::vector<DenseTensor> outputs = Run(static_cast<size_t>(op.blocks().at(0)), inputs);
       condition = outputs[0];
-      carried.assign(outputs.begin() + 1, outputs.end());
+      carried.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<std::ptrdiff_t>(count));
+      for (size_t k = 0; k < slices.size(); ++k) slices[k].push_back(outputs[1 + count + k]);
     }
-    return {carried, {}};
+    std::vector<DenseTensor> scans;
+    for (const std::vector<DenseTensor>& parts : slices) scans.push_back(Stack(parts));
+    return {carried, scans};
+  }
+
+  // Along a new first axis. What no turn gave has no shape to go by, and no number that could differ.
+  static DenseTensor Stack(const std::vector<DenseTensor>& parts) {
+    TensorMeta meta{DataType::kFloat, Shape(), DataLayout::kNCHW, 0};
+    if (!parts.empty()) meta = parts[0].meta();
+    std::vector<int64_t> dims = meta.shape.vector();
+    dims.insert(dims.begin(), static_cast<int64_t>(parts.size()));
+    meta.shape = Shape(dims);
+    DenseTensor stacked(HostAllocator(), meta);
+    auto* to = static_cast<std::byte*>(stacked.mutable_raw_data());
+    for (const DenseTensor& part : parts)
+      to = std::copy_n(static_cast<const std::byte*>(part.raw_data()), part.nbytes(), to);
+    return stacked;
   }
 
   const Program& program_;

@@ -108,12 +108,19 @@ class AlgebraPass : public ProgramPass {
       Forward(graph, node, source);
       return true;
     }
-    if ((op == "abs" || op == "square") && (first == "neg" || first == "abs")) {
-      graph->SetInput(node, "x", {before->AsStmt().input("x")});
+    return (op == "abs" || op == "square") && DropSigns(graph, node);
+  }
+
+  // Of what only the magnitude counts.
+  static bool DropSigns(SSAGraph* graph, Node* node) {
+    bool dropped = false;
+    while (true) {
+      Node* const x = node->AsStmt().input("x");
+      if (ProducerOf(x, "neg") == nullptr && ProducerOf(x, "abs") == nullptr) return dropped;
+      graph->SetInput(node, "x", {x->producer()->AsStmt().input("x")});
       EraseIfUnused(graph, x);
-      return true;
+      dropped = true;
     }
-    return false;
   }
 
   static bool Binary(SSAGraph* graph, Node*& node) {
@@ -138,6 +145,7 @@ class AlgebraPass : public ProgramPass {
     }
     bool changed = Canonical(graph, node);
     while (Gather(graph, node)) changed = true;
+    if (changed) Binary(graph, node);  // what was gathered may be a one, or a zero
     return changed;
   }
 

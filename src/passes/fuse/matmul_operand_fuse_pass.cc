@@ -32,16 +32,20 @@ class MatmulOperandFusePass : public ProgramPass {
     std::erase_if(products, [](const Node* node) {
       return node->AsStmt().op_type() != "matmul" && node->AsStmt().op_type() != "fused_matmul";
     });
-    std::vector<std::string> left;
     int fused = 0;
-    for (Node* product : products) fused += Fuse(graph.get(), product, &left);
-    EraseUnused(graph.get(), std::move(left));
+    for (Node* product : products) {
+      // Again: a transpose that went may have been what else read a scaled value.
+      while ((product = Fuse(graph.get(), product, &fused)) != nullptr) {
+      }
+    }
     if (fused > 0) Note(std::to_string(fused) + " scalings and transposes taken into products");
   }
 
  private:
-  static int Fuse(SSAGraph* graph, Node* node, std::vector<std::string>* left) {
+  // The product in its place; null if there was nothing to take in.
+  static Node* Fuse(SSAGraph* graph, Node* node, int* taken) {
     int fused = 0;
+    std::vector<std::string> left;
     const bool plain = node->AsStmt().op_type() == "matmul";
     double alpha = plain ? 1.0 : node->AsStmt().GetAttr<float>("alpha");
     OpDesc desc = node->AsStmt().desc();
@@ -67,15 +71,17 @@ class MatmulOperandFusePass : public ProgramPass {
       }
       if (fused == so_far) continue;
       desc.SetInput(param, {arg->AsArg().name});
-      left->push_back(before);
+      left.push_back(before);
     }
-    if (fused == 0) return 0;
+    if (fused == 0) return nullptr;
+    *taken += fused;
     const bool scaled = !plain || alpha != 1.0;
     desc.SetType(scaled ? "fused_matmul" : "matmul");
     if (scaled) desc.SetAttr("alpha", static_cast<float>(alpha));
-    graph->NewStmt(desc, node);
+    Node* const product = graph->NewStmt(desc, node);
     graph->EraseStmt(node);
-    return fused;
+    EraseUnused(graph, std::move(left));
+    return product;
   }
 };
 

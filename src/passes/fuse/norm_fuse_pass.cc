@@ -157,7 +157,7 @@ class NormFusePass : public ProgramPass {
       const Node::Stmt& stmt = next->AsStmt();
       if (stmt.op_type() != op) continue;
       Node* const other = stmt.input(stmt.input("x") == value ? "y" : "x");
-      if (!IsPerElement(*norm, other)) continue;
+      if (other == value || !IsPerElement(*norm, other)) continue;
       *parameter = other;
       norm->last = next;
       norm->stmts.push_back(next);
