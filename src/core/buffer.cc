@@ -42,6 +42,18 @@ void AdviseLargePages(void* data, size_t bytes) {
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
+// Never much of the part in memory twice: an embedding's 47 MB were the peak of loading its network.
+void CopyPieces(const FileBytes& file, std::span<const std::byte> part, std::byte* to) {
+  constexpr size_t kPiece = size_t{4} << 20U;
+  while (!part.empty()) {
+    const std::span<const std::byte> piece = part.first(std::min(part.size(), kPiece));
+    std::memcpy(to, piece.data(), piece.size());
+    file.Discard(piece);
+    part = part.subspan(piece.size());
+    to += piece.size();
+  }
+}
+
 class HostAllocatorImpl : public Allocator {
  public:
   Target target() const override { return Target::kHost; }
@@ -69,8 +81,7 @@ std::shared_ptr<Buffer> Buffer::OfFile(const FileBytes& file, std::span<const st
   if (reinterpret_cast<uintptr_t>(part.data()) % alignment != 0) {
     return Deferred(part.size(), [file, part, check = std::move(check)](void* to) {
       if (check != nullptr) check();
-      std::memcpy(to, part.data(), part.size());
-      file.Discard(part);
+      CopyPieces(file, part, static_cast<std::byte*>(to));
     });
   }
   auto buffer = std::make_shared<Buffer>(
