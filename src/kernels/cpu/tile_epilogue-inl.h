@@ -97,7 +97,7 @@ template <EpilogueForm kForm>
 class ColumnEpilogue {
  public:
   HWY_INLINE ColumnEpilogue(const TileEpilogue& epilogue, int64_t column, int64_t count)
-      : bias_(kForm == EpilogueForm::kNone ? Zero() : LoadN(epilogue.bias() + column, count)),
+      : bias_(epilogue.bias() == nullptr ? Zero() : LoadN(epilogue.bias() + column, count)),
         lo_(Set(epilogue.lo())),
         hi_(Set(epilogue.hi())),
         scale_(kScales ? LoadN(epilogue.last_scale() + column, count) : Zero()),
@@ -197,6 +197,11 @@ HWY_NOINLINE void StoreBufferedTile(const BufferedTile<Rows>& t) {
   }
 }
 
+// A whole vector of the bias.
+HWY_INLINE FloatVec BiasAt(const TileEpilogue& epilogue, int64_t column) {
+  return epilogue.bias() == nullptr ? Zero() : Load(epilogue.bias() + column);
+}
+
 // Stores acc (MR rows of NV vectors) at columns [col, col + cols) of the rows. cols <= NV * kLanes; fewer cost a detour
 // through a buffer, as does EpilogueForm::kGeneral. Inlined so that the accumulators never leave their registers.
 template <int MR, int NV, class Rows>
@@ -216,7 +221,7 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epi
     case EpilogueForm::kBias:
       WHERRY_UNROLL
       for (int j = 0; j < NV; ++j) {
-        const FloatVec bias = Load(epilogue.bias() + col + j * kLanes);
+        const FloatVec bias = BiasAt(epilogue, col + j * kLanes);
         WHERRY_UNROLL
         for (int r = 0; r < MR; ++r) Store(hn::Add(acc[r][j], bias), rows.Out(r) + col + j * kLanes);
       }
@@ -226,7 +231,7 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epi
       const FloatVec hi = Set(epilogue.hi());
       WHERRY_UNROLL
       for (int j = 0; j < NV; ++j) {
-        const FloatVec bias = Load(epilogue.bias() + col + j * kLanes);
+        const FloatVec bias = BiasAt(epilogue, col + j * kLanes);
         WHERRY_UNROLL
         for (int r = 0; r < MR; ++r) {
           Store(Clip(hn::Add(acc[r][j], bias), lo, hi), rows.Out(r) + col + j * kLanes);
@@ -243,7 +248,7 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epi
         const float* const add = epilogue.add() + rows.Row(r) * epilogue.add_stride() + col;
         WHERRY_UNROLL
         for (int j = 0; j < NV; ++j) {
-          const FloatVec biased = hn::Add(acc[r][j], Load(epilogue.bias() + col + j * kLanes));
+          const FloatVec biased = hn::Add(acc[r][j], BiasAt(epilogue, col + j * kLanes));
           Store(Clip(hn::Add(biased, Load(add + j * kLanes)), lo, hi), out + j * kLanes);
         }
       }
@@ -252,7 +257,7 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epi
     case EpilogueForm::kBiasHardSwish:
       WHERRY_UNROLL
       for (int j = 0; j < NV; ++j) {
-        const FloatVec bias = Load(epilogue.bias() + col + j * kLanes);
+        const FloatVec bias = BiasAt(epilogue, col + j * kLanes);
         WHERRY_UNROLL
         for (int r = 0; r < MR; ++r) Store(HardSwish(hn::Add(acc[r][j], bias)), rows.Out(r) + col + j * kLanes);
       }
@@ -261,7 +266,7 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epi
       WHERRY_UNROLL
       for (int j = 0; j < NV; ++j) {
         const int64_t c = col + j * kLanes;
-        const FloatVec bias = Load(epilogue.bias() + c);
+        const FloatVec bias = BiasAt(epilogue, c);
         const FloatVec scale = Load(epilogue.last_scale() + c);
         const FloatVec last = Load(epilogue.last_bias() + c);
         WHERRY_UNROLL

@@ -81,11 +81,10 @@ void TileEpilogue::Classify() {
   using Kind = Step::Kind;
   constexpr float kInf = std::numeric_limits<float>::infinity();
   form_ = EpilogueForm::kGeneral;
-  if (count_ == 0 || step(0).kind != Kind::kBias) return;
-  bias_ = step(0).data;
+  int next = 0;
+  if (step(next).kind == Kind::kBias) bias_ = step(next++).data;
   lo_ = -kInf;
   hi_ = kInf;
-  int next = 1;
   const bool has_add = next < count_ && step(next).kind == Kind::kAdd;
   if (has_add) {
     add_ = step(next).data;

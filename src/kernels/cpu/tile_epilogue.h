@@ -14,6 +14,7 @@
 
 namespace wherry::cpu {
 
+// Each bias but that of kBias may be missing (TileEpilogue::bias()).
 enum class EpilogueForm : uint8_t {
   kNone,  // store the accumulator
   kBias,
@@ -52,8 +53,9 @@ class TileEpilogue {
   const Step& step(int i) const { return steps_[static_cast<size_t>(i)]; }
 
   EpilogueForm form() const { return form_; }
-  // Operands of the forms other than kNone and kGeneral.
+  // Operands of the forms other than kNone and kGeneral. The first bias is null where there is none.
   const float* bias() const { return bias_; }
+  const float* BiasFrom(int64_t column) const { return bias_ == nullptr ? nullptr : bias_ + column; }
   const float* add() const { return add_; }
   int64_t add_stride() const { return add_stride_; }
   float lo() const { return lo_; }

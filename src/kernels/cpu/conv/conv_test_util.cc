@@ -61,6 +61,8 @@ TileEpilogue MakeEpilogue(const ConvProblem& p, TestEpilogue which) {
       return e.Bias(p.bias.data()).Activate({ActKind::kHardSwish, 0, 0}).Scale(p.bias.data()).Bias(p.bias.data());
     case TestEpilogue::kBiasSwish: return e.Bias(p.bias.data()).Activate({ActKind::kSwish, 1, 0});
     case TestEpilogue::kScaleBiasAdd: return e.Scale(p.bias.data()).Bias(p.bias.data()).Add(p.residual.data(), stride);
+    case TestEpilogue::kRelu: return e.Activate({ActKind::kRelu, 0, 0});
+    case TestEpilogue::kHardSwish: return e.Activate({ActKind::kHardSwish, 0, 0});
   }
   return e;
 }
@@ -111,6 +113,8 @@ std::vector<double> ReferenceConv(const ConvProblem& p, TestEpilogue which) {
               sum /= 1 + std::exp(-sum);
               break;
             case TestEpilogue::kScaleBiasAdd: sum = sum * bias + bias + residual; break;
+            case TestEpilogue::kRelu: sum = std::max(0.0, sum); break;
+            case TestEpilogue::kHardSwish: sum *= std::clamp(sum / 6 + 0.5, 0.0, 1.0); break;
           }
           out.push_back(sum);
         }

@@ -44,12 +44,15 @@ enum class TestEpilogue {
   kBiasHardSwish,
   kBiasHardSwishScaleBias,
   kBiasSwish,
-  kScaleBiasAdd
+  kScaleBiasAdd,
+  kRelu,
+  kHardSwish
 };
 inline constexpr TestEpilogue kAllTestEpilogues[] = {
     TestEpilogue::kNone,        TestEpilogue::kBias,          TestEpilogue::kBiasRelu,
     TestEpilogue::kBiasAddRelu, TestEpilogue::kBiasHardSwish, TestEpilogue::kBiasHardSwishScaleBias,
-    TestEpilogue::kBiasSwish,   TestEpilogue::kScaleBiasAdd};
+    TestEpilogue::kBiasSwish,   TestEpilogue::kScaleBiasAdd,  TestEpilogue::kRelu,
+    TestEpilogue::kHardSwish};
 
 TileEpilogue MakeEpilogue(const ConvProblem& problem, TestEpilogue which);
 

@@ -39,8 +39,8 @@ class DepthwiseBand {
     const bool clamp = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
     scales_ = form == EpilogueForm::kBiasHardSwishScaleBias;
     job_.hard_swish = form == EpilogueForm::kBiasHardSwish || scales_;
-    has_bias_ = clamp || job_.hard_swish;
-    direct_ = has_bias_ || form == EpilogueForm::kNone;
+    adds_bias_ = clamp || job_.hard_swish;
+    direct_ = adds_bias_ || form == EpilogueForm::kNone;
     job_.lo = clamp ? epilogue.lo() : -kInfinity;
     job_.hi = clamp ? epilogue.hi() : kInfinity;
     const ConvWeightShape& w = shape_.weight;
@@ -97,7 +97,7 @@ class DepthwiseBand {
       const int64_t channel = channels_.first + c;
       job_.in = in + channel;
       job_.weight = packed_ + channel * job_.taps();
-      job_.bias = has_bias_ ? epilogue_.bias() + channel : nullptr;
+      job_.bias = adds_bias_ ? epilogue_.BiasFrom(channel) : nullptr;
       job_.last_scale = scales_ ? epilogue_.last_scale() + channel : nullptr;
       job_.last_bias = scales_ ? epilogue_.last_bias() + channel : nullptr;
       job_.channels = std::min(step, channels_.count - c);
@@ -136,7 +136,7 @@ class DepthwiseBand {
   const float* packed_;
   float* out_;
   const ChannelRange channels_;
-  bool has_bias_;
+  bool adds_bias_;
   bool scales_;
   bool direct_;
   int64_t span_columns_;  // input columns that a tile reads

@@ -83,8 +83,8 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
   int64_t pixels[kMaxTileRows];
   const EpilogueForm form = epilogue.form();
   // A simple epilogue goes straight from the registers to the image.
-  const bool has_bias = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
-  const bool direct = has_bias || form == EpilogueForm::kNone;
+  const bool clips = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
+  const bool direct = clips || form == EpilogueForm::kNone;
   const int64_t out_stride = plan.shape.out_pixel_stride;
   const float* panel = job.panel + c.first_depth * job.width;
   int64_t vectors = 0;
@@ -93,7 +93,7 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
     const int64_t columns = std::min(vectors * kLanes, job.columns - column);
     const int64_t out_column = job.column + column;
     TileSink sink{nullptr, -kNoClamp, kNoClamp, columns, out_rows};
-    if (has_bias) sink = {epilogue.bias() + out_column, epilogue.lo(), epilogue.hi(), columns, out_rows};
+    if (clips) sink = {epilogue.BiasFrom(out_column), epilogue.lo(), epilogue.hi(), columns, out_rows};
     const BalancedTiles tiles(count, MaxTileRows(vectors));
     PixelWalk walk(plan, c, first);
     for (int64_t t = 0; t < tiles.count; ++t) {

@@ -141,7 +141,7 @@ TEST(Gemm, Epilogues) {
   const std::vector<double> product = Reference({a.data(), k, 1}, {b.data(), n, 1}, m, n, k);
   const Activation relu{ActKind::kRelu};
   const Activation clip{ActKind::kClip, -0.4f, 0.6f};
-  std::vector<TileEpilogue> epilogues(15);
+  std::vector<TileEpilogue> epilogues(18);
   epilogues[1].Bias(bias.data());
   epilogues[2].Bias(bias.data()).Activate(relu);
   epilogues[3].Bias(bias.data()).Activate(clip);
@@ -156,6 +156,9 @@ TEST(Gemm, Epilogues) {
   epilogues[12].Bias(bias.data()).Activate({ActKind::kHardSwish}).Scale(scale.data()).Bias(bias.data());
   epilogues[13].Bias(bias.data()).Activate({ActKind::kSwish, 1});
   epilogues[14].Bias(bias.data()).Activate({ActKind::kSwish, 0.5f}).Scale(scale.data()).Bias(bias.data());
+  epilogues[15].Activate(relu);
+  epilogues[16].Activate({ActKind::kHardSwish}).Scale(scale.data()).Bias(bias.data());
+  epilogues[17].Add(residual.data(), n + 5).Activate(clip);
   ThreadPool two(2);
   ForEachIsa([&] {
     for (size_t e = 0; e < epilogues.size(); ++e) {
