@@ -75,6 +75,12 @@ size_t Try(const Program& program, uint64_t seed, Random* random, size_t ways, u
   return 0;
 }
 
+// Seeds mean the same wherever the test runs.
+class WithoutPlugins : public testing::Environment {
+  void SetUp() override { setenv("WHERRY_PLUGINS", "none", 1); }
+};
+const testing::Environment* const kWithoutPlugins = testing::AddGlobalTestEnvironment(new WithoutPlugins);
+
 TEST(GraphFuzzTest, OptimisedEqualsUnoptimised) {
   Random random(Number("WHERRY_GRAPH_FUZZ_SEED", 1));
   if (const char* file = std::getenv("WHERRY_GRAPH_FUZZ_FILE")) {
