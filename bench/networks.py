@@ -14,6 +14,8 @@ import sys
 
 import numpy as np
 
+WARMED = 1 << 30  # bytes
+
 # paddle2onnx wants the whole of paddle for its Python side; the converter itself does not.
 PADDLE_TO_ONNX = """
 import pathlib, sys, importlib.util
@@ -34,6 +36,12 @@ _tools.mnnconvert(["mnnconvert", "-f", "ONNX", "--modelFile", sys.argv[1], "--MN
 
 class CannotRun(Exception):
     pass
+
+
+def back_free_memory() -> None:
+    """Writes to memory and frees it again. On a virtual machine that gives free pages back to its host, the first use of
+    one costs ten times as much: loading the same network took 62 or 410 ms, by what had run before."""
+    np.ones(WARMED // 8)
 
 
 def last_line(text: str) -> str:
