@@ -80,10 +80,14 @@ function(wherry_collect_registrations)
   endforeach()
   set(outputs "${WHERRY_GEN_DIR}/builtin/kernels.gen.cc" "${WHERRY_GEN_DIR}/builtin/graph.gen.cc")
   set(collect "${PROJECT_SOURCE_DIR}/codegen/collect.py")
+  # A file that is gone makes nothing newer than the tables; the list of files, written when it differs, does.
+  set(list "${WHERRY_GEN_DIR}/builtin/sources.txt")
+  list(JOIN inputs "\n" lines)
+  file(CONFIGURE OUTPUT "${list}" CONTENT "${lines}\n" @ONLY)
   add_custom_command(
     OUTPUT ${outputs} VERBATIM COMMENT "Collecting registrations"
     COMMAND ${WHERRY_PYTHON} "${collect}" --src "${PROJECT_SOURCE_DIR}/src" --out "${WHERRY_GEN_DIR}/builtin" --folders
             ${folders} ${slim}
-    DEPENDS "${collect}" ${slim_script} ${WHERRY_SLIM} ${inputs})
+    DEPENDS "${collect}" "${list}" ${slim_script} ${WHERRY_SLIM} ${inputs})
   set(WHERRY_GEN_SOURCES ${WHERRY_GEN_SOURCES} ${outputs} PARENT_SCOPE)
 endfunction()

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -90,13 +91,45 @@ void PrintOps(std::vector<OpTime> ops) {
   const double total = TotalMicroseconds(ops);
   std::stable_sort(ops.begin(), ops.end(),
                    [](const OpTime& a, const OpTime& b) { return a.event.duration_us > b.event.duration_us; });
-  std::printf("  %9s %6s %9s %7s  %-18s %-28s %s\n", "us", "%", "GFLOP/s", "GB/s", "op", "kernel", "result, shapes");
+  std::printf("  %9s %6s %9s %9s %7s  %-18s %-28s %s\n", "us", "%", "estimated", "GFLOP/s", "GB/s", "op", "kernel",
+              "result, shapes");
   for (const OpTime& op : ops) {
     const ProfileEvent& event = op.event;
     const double us = std::max(event.duration_us, 1e-3);
-    std::printf("  %9.1f %6.1f %9.1f %7.1f  %-18s %-28s %s %s\n", event.duration_us, 100 * event.duration_us / total,
-                event.flops / us / 1e3, event.bytes / us / 1e3, event.op.c_str(), event.kernel.c_str(),
-                event.name.c_str(), event.shapes.c_str());
+    std::printf("  %9.1f %6.1f %9.1f %9.1f %7.1f  %-18s %-28s %s %s\n", event.duration_us,
+                100 * event.duration_us / total, event.estimated_us, event.flops / us / 1e3, event.bytes / us / 1e3,
+                event.op.c_str(), event.kernel.c_str(), event.name.c_str(), event.shapes.c_str());
+  }
+}
+
+// The rates that kernel/cost.cc has constants for: medians over the operators of a family that are worth timing.
+void PrintFamilies(const std::vector<OpTime>& ops) {
+  struct Family {
+    double us = 0;
+    double estimated_us = 0;
+    std::vector<double> gflops;
+    std::vector<double> gbytes;
+  };
+  constexpr double kLeastMicroseconds = 20;
+  std::map<std::string, Family> families;
+  for (const OpTime& op : ops) {
+    const ProfileEvent& event = op.event;
+    if (event.family.empty()) continue;
+    Family& family = families[event.family];
+    family.us += event.duration_us;
+    family.estimated_us += event.estimated_us;
+    if (event.duration_us < kLeastMicroseconds) continue;
+    family.gflops.push_back(event.flops / event.duration_us / 1e3);
+    family.gbytes.push_back(event.bytes / event.duration_us / 1e3);
+  }
+  const auto median = [](std::vector<double>* values) {
+    std::sort(values->begin(), values->end());
+    return values->empty() ? 0 : Percentile(*values, 0.5);
+  };
+  std::printf("  %9s %9s %9s %7s %5s  %s\n", "us", "estimated", "GFLOP/s", "GB/s", "ops", "family");
+  for (auto& [name, family] : families) {
+    std::printf("  %9.1f %9.1f %9.1f %7.1f %5zu  %s\n", family.us, family.estimated_us, median(&family.gflops),
+                median(&family.gbytes), family.gflops.size(), name.c_str());
   }
 }
 
@@ -148,7 +181,10 @@ Json Bench(const BenchOptions& options, const std::string& path) {
   }
   if (options.ops) {
     const std::vector<OpTime> ops = MeasureOps(predictor.get(), options.seconds);
-    if (!options.json) PrintOps(ops);
+    if (!options.json) {
+      PrintOps(ops);
+      PrintFamilies(ops);
+    }
     const double total = TotalMicroseconds(ops);
     result["ops"] = Json::array();
     for (const OpTime& op : ops) {
@@ -161,7 +197,9 @@ Json Bench(const BenchOptions& options, const std::string& path) {
                                {"us", op.event.duration_us},
                                {"share", op.event.duration_us / total},
                                {"flops", op.event.flops},
-                               {"bytes", op.event.bytes}});
+                               {"bytes", op.event.bytes},
+                               {"family", op.event.family},
+                               {"estimated_us", op.event.estimated_us}});
     }
   }
   return result;

@@ -97,10 +97,14 @@ struct OpExplanation {
   std::string reason;                            // why its kernel was picked, or why there is none
   std::string inserted_by;                       // the pass that put in a cast or copy; else empty
   std::vector<CandidateExplanation> candidates;  // the best first
-  std::string algorithm;    // what the kernel planned for these shapes, "winograd4 tiles=12"; may be empty
-  double flops = -1;        // of one run, for the shapes of `MemoryExplanation`; -1: unknown
-  double bytes = -1;        // read and written
-  double measured_us = -1;  // median; -1: not measured
+  std::string algorithm;  // what the kernel planned for these shapes, "winograd4 tiles=12"; may be empty
+  // Of one run, for the shapes of `MemoryExplanation`; -1: unknown. The estimate is for the shapes that the pick saw
+  // where there is no plan.
+  double flops = -1;
+  double bytes = -1;         // read and written
+  std::string family;        // of kernels, which go at one rate; empty: unknown
+  double estimated_us = -1;  // without conversions, which are operators of their own
+  double measured_us = -1;   // median; -1: not measured
 };
 
 struct MemoryValue {
@@ -142,7 +146,7 @@ struct ModelExplanation {
   int64_t weight_bytes_before = 0;
   int64_t weight_bytes = 0;
   int64_t packed_bytes = 0;  // made for the kernels, beside or instead of the weights
-  double estimated_us = 0;   // of the picked kernels and conversions
+  double estimated_us = 0;   // the sum over `ops`
   double measured_us = -1;   // median of whole runs; -1: not measured
 };
 

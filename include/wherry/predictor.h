@@ -46,9 +46,11 @@ struct ProfileEvent {
   std::string shapes;   // "f32[1,3,48,192], f32[16,3,3,3] -> f32[1,16,24,96]"
   double start_us = 0;  // since the run, or the load, began
   double duration_us = 0;
-  int depth = 0;     // events that it is a part of: those within control flow, passes within "optimize"
-  double flops = 0;  // floating-point operations, 0 when unknown
-  double bytes = 0;  // read and written
+  int depth = 0;            // events that it is a part of: those within control flow, passes within "optimize"
+  double flops = 0;         // operations, a multiply-add counts as two; 0 for what only moves elements or is unknown
+  double bytes = 0;         // read and written
+  std::string family;       // of kernels, which go at one rate: "product", "winograd", "movement"; may be empty
+  double estimated_us = 0;  // by the family's rates
 };
 
 // Where most of the time between a config and a predictor went, in milliseconds.

@@ -1,22 +1,51 @@
 #include "kernel/cost.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
+
+#include "op/epilogue.h"
 
 namespace wherry {
 
 namespace {
 
-// Measured on one Zen 4 core: vector kernels reach 60-110 GFLOP/s in products and 10-20 GB/s elsewhere; the reference's
-// plain loops 0.5-1 Gop/s and about as many GB/s.
-struct Rates {
-  double operations_per_us;
-  double bytes_per_us;
+enum Family : uint8_t {
+  kView,
+  kProduct,
+  kWinograd,
+  kDepthwise,
+  kRecurrent,
+  kElementwise,
+  kTranscendental,
+  kReduction,
+  kMovement,
+  kReferenceProduct,
+  kReferenceElementwise,
+  kReferenceMovement,
+  kFamilies
 };
-constexpr Rates kVectorRates{60e3, 10e3};
-constexpr Rates kReferenceRates{700, 700};
+
+// Medians over the operators of ten networks of the zoo and of bench/families.wir that take at least 20 us, on one
+// thread of a 3.6 GHz core with AVX-512; how to measure them again stands in docs/design/kernels.md.
+constexpr std::array<CostFamily, kFamilies> kTable{{
+    {"view", 0, 0},
+    {"product", 200, 40},
+    {"winograd", 420, 40},  // operations that multiplying directly would take
+    {"depthwise", 65, 40},
+    {"recurrent", 25, 40},  // few rows at a time
+    {"elementwise", 9, 40},
+    {"transcendental", 4, 30},
+    {"reduction", 7, 33},
+    {"movement", 0, 25},
+    {"ref product", 0.5, 6},
+    {"ref elementwise", 0.4, 6},
+    {"ref movement", 0, 4},
+}};
+
 constexpr double kCallMicroseconds = 0.2;
-// Reading one layout and writing the other, about 4 GB/s each way.
-constexpr double kConversionBytesPerMicrosecond = 4e3;
+// Less than this is not worth another thread: waking one takes some microseconds.
+constexpr double kShareMicroseconds = 10;
 
 double Extent(const Dim& dim) { return static_cast<double>(dim.known() ? dim.value() : kAssumedDim); }
 
@@ -27,68 +56,191 @@ double Elements(const MetaTensor& tensor) {
   return elements;
 }
 
-double Last(const MetaTensor& tensor) {
-  if (!tensor.rank_known || tensor.rank() == 0) return 1;
-  return Extent(tensor.dims.back());
+double ExtentAt(const MetaTensor& tensor, int axis) {
+  const int rank = tensor.rank_known ? tensor.rank() : 0;
+  const int at = axis < 0 ? axis + rank : axis;
+  return at < 0 || at >= rank ? 1 : std::max(1.0, Extent(tensor.dims[static_cast<size_t>(at)]));
+}
+
+using Names = std::initializer_list<std::string_view>;
+
+bool IsOneOf(std::string_view name, Names names) { return std::find(names.begin(), names.end(), name) != names.end(); }
+
+// Some twenty operations per element and more.
+bool IsTranscendental(std::string_view op) {
+  return IsOneOf(op, {"exp",        "log",   "sigmoid", "tanh",      "erf",     "softplus", "silu",
+                      "mish",       "elu",   "gelu",    "gelu_tanh", "swish",   "sin",      "cos",
+                      "tan",        "asin",  "acos",    "atan",      "sinh",    "cosh",     "asinh",
+                      "acosh",      "atanh", "expm1",   "log1p",     "erfinv",  "lgamma",   "digamma",
+                      "i0",         "i0e",   "i1",      "i1e",       "softmax", "pow",      "elementwise_pow",
+                      "log_softmax"});
+}
+
+bool IsMovement(std::string_view op) {
+  return IsOneOf(op, {"transpose",       "layout", "io_copy",     "slice",  "split",     "concat",    "stack",
+                      "expand",          "tile",   "pad",         "gather", "gather_nd", "embedding", "take_along_axis",
+                      "shuffle_channel", "full",   "full_like",   "flip",   "roll",      "where",     "cast",
+                      "assign",          "unbind", "index_select"});
+}
+
+bool IsReduction(std::string_view op) {
+  return IsOneOf(op, {"sum", "mean", "max", "min", "prod", "layer_norm", "rms_norm", "group_norm", "instance_norm",
+                      "pool2d", "pool3d", "argmax", "argmin", "topk", "cumsum"});
+}
+
+// Multiplications and additions of what multiplies; 0 for everything else.
+double Products(const KernelProblem& problem) {
+  const std::string_view op = problem.schema().name;
+  if (IsOneOf(op, {"conv2d", "conv3d", "deformable_conv"})) {
+    // Each element of the result meets all of the filter that belongs to one of its channels; below, of x.
+    const MetaTensor& filter = *problem.Input("filter");
+    return 2 * Elements(problem.Output()) * Elements(filter) / ExtentAt(filter, 0);
+  }
+  if (IsOneOf(op, {"conv2d_transpose", "conv3d_transpose"})) {
+    const MetaTensor& filter = *problem.Input("filter");
+    return 2 * Elements(*problem.Input("x")) * Elements(filter) / ExtentAt(filter, 0);
+  }
+  if (op == "fc") return 2 * Elements(*problem.Input("input")) * ExtentAt(*problem.Input("w"), -1);
+  if (op == "mul")
+    return 2 * Elements(*problem.Input("x")) * Elements(*problem.Input("y")) / ExtentAt(*problem.Input("y"), 0);
+  if (op == "matmul" || op == "fused_matmul") {
+    const bool transposed = problem.HasAttr("transpose_x") && problem.Attr<bool>("transpose_x");
+    const MetaTensor& x = *problem.Input("x");
+    return 2 * Elements(problem.Output()) * ExtentAt(x, transposed && x.rank_known && x.rank() > 1 ? -2 : -1);
+  }
+  if (op == "attention") {
+    // Every query meets every key twice: in its score, and in the result.
+    const MetaTensor& key = *problem.Input("key");
+    return 4 * Elements(problem.Output()) * ExtentAt(key, key.rank_known && key.rank() == 4 ? 2 : 1);
+  }
+  if (op == "rnn") {
+    const double steps = Elements(*problem.Input("x")) / ExtentAt(*problem.Input("x"), -1);
+    return 2 * steps * (Elements(*problem.Input("w")) + Elements(*problem.Input("r")));
+  }
+  return 0;
+}
+
+bool IsDepthwise(const KernelProblem& problem) {
+  return problem.Attr<int>("groups") > 1 && ExtentAt(*problem.Input("filter"), 1) == 1;
+}
+
+// As the kernels of conv2d choose, roughly.
+bool IsWinograd(const KernelProblem& problem) {
+  const MetaTensor& filter = *problem.Input("filter");
+  const auto all_one = [](const std::vector<int64_t>& values) {
+    return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 1; });
+  };
+  return problem.Attr<int>("groups") == 1 && filter.rank_known && filter.rank() == 4 && ExtentAt(filter, 2) == 3 &&
+         ExtentAt(filter, 3) == 3 && ExtentAt(filter, 0) >= 16 && ExtentAt(filter, 1) >= 16 &&
+         all_one(problem.Attr<std::vector<int64_t>>("strides")) &&
+         all_one(problem.Attr<std::vector<int64_t>>("dilations"));
+}
+
+Family ProductFamily(const KernelProblem& problem) {
+  const std::string_view op = problem.schema().name;
+  if (op == "rnn") return kRecurrent;
+  if (op != "conv2d") return kProduct;
+  if (IsDepthwise(problem)) return kDepthwise;
+  return IsWinograd(problem) ? kWinograd : kProduct;
+}
+
+struct Work {
+  Family family;
+  double operations;
+  double bytes;
+};
+
+// What a group of elementwise operators does for each element: the functions in it outweigh the rest.
+Work FusedWork(const ElementwiseProgram& program, double elements) {
+  double functions = 0;
+  for (const ElementwiseInstruction& step : program.instructions) {
+    const bool act = step.op == ElementwiseInstruction::Op::kAct;
+    if (step.op == ElementwiseInstruction::Op::kPow || (act && IsTranscendental(ToString(step.act)))) ++functions;
+  }
+  if (functions > 0) return {kTranscendental, functions * elements, 0};
+  return {kElementwise, static_cast<double>(program.instructions.size()) * elements, 0};
+}
+
+Work EstimateWork(const KernelProblem& problem) {
+  const OpSchema& schema = problem.schema();
+  if (schema.Has(kTraitView)) return {kView, 0, 0};
+  double read = 0;
+  double most = 0;  // elements of the largest argument
+  for (const ArgDef& arg : schema.args) {
+    if (!arg.is_tensor()) continue;
+    for (const MetaTensor* tensor : problem.InputList(arg.name)) {
+      read += EstimateBytes(*tensor);
+      most = std::max(most, Elements(*tensor));
+    }
+  }
+  double written = 0;
+  double elements = 0;
+  for (size_t i = 0; i < problem.output_count(); ++i) {
+    written += EstimateBytes(problem.Output(i));
+    elements += Elements(problem.Output(i));
+  }
+  const std::string_view op = schema.name;
+  // Of a table or a wider tensor only what is taken is read.
+  if (IsMovement(op)) return {kMovement, 0, written + std::min(read, written)};
+  Work work{kElementwise, elements, 0};
+  if (const double products = Products(problem); products > 0) {
+    work = {ProductFamily(problem), products, 0};
+  } else if (op == "fused_elementwise") {
+    work = FusedWork(problem.Attr<ElementwiseProgram>("program"), elements);
+  } else if (IsTranscendental(op)) {
+    work.family = kTranscendental;
+  } else if (IsReduction(op)) {
+    work = {kReduction, most, 0};
+  }
+  work.bytes = read + written;
+  return work;
+}
+
+Family ForReference(Family family) {
+  switch (family) {
+    case kView: return kView;
+    case kMovement: return kReferenceMovement;
+    case kProduct:
+    case kWinograd:
+    case kDepthwise:
+    case kRecurrent: return kReferenceProduct;
+    default: return kReferenceElementwise;
+  }
+}
+
+double Shared(double microseconds, int threads) {
+  return microseconds / std::clamp(microseconds / kShareMicroseconds, 1.0, static_cast<double>(std::max(threads, 1)));
 }
 
 }  // namespace
+
+std::span<const CostFamily> CostFamilies() { return kTable; }
 
 double EstimateBytes(const MetaTensor& tensor) {
   const size_t size = SizeOf(tensor.dtype);
   return Elements(tensor) * static_cast<double>(size == 0 ? 4 : size);
 }
 
-Work EstimateWork(const KernelProblem& problem) {
-  Work work;
-  for (size_t i = 0; i < problem.output_count(); ++i) {
-    work.bytes += EstimateBytes(problem.Output(i));
-    work.operations += Elements(problem.Output(i));
-  }
-  const OpSchema& schema = problem.schema();
-  for (const ArgDef& arg : schema.args) {
-    if (!arg.is_tensor()) continue;
-    for (const MetaTensor* tensor : problem.InputList(arg.name)) work.bytes += EstimateBytes(*tensor);
-  }
-  const std::string_view op = schema.name;
-  if (op == "conv2d" || op == "conv2d_transpose") {
-    // Each element of the result, or of x, meets all of the filter that belongs to one of its channels.
-    const MetaTensor& elements = op == "conv2d" ? problem.Output() : *problem.Input("x");
-    const MetaTensor& filter = *problem.Input("filter");
-    const double channels =
-        filter.rank_known && filter.rank() > 0 && filter.dims[0].known() && filter.dims[0].value() > 0
-            ? static_cast<double>(filter.dims[0].value())
-            : static_cast<double>(kAssumedDim);
-    work.operations = 2 * Elements(elements) * Elements(filter) / channels;
-  } else if (op == "matmul" || op == "fused_matmul" || op == "mul" || op == "fc") {
-    const MetaTensor* left = problem.Input(op == "fc" ? "input" : "x");
-    work.operations = 2 * Elements(problem.Output()) * Last(*left);
-  } else if (op == "attention") {
-    // Every query meets every key twice: in its score, and in the result.
-    const MetaTensor& key = *problem.Input("key");
-    const int sequence = key.rank_known && key.rank() == 4 ? 2 : 1;
-    const Dim keys = key.rank_known && key.rank() > 2 ? key.dims[static_cast<size_t>(sequence)] : Dim(kAssumedDim);
-    work.operations = 4 * Elements(problem.Output()) * Extent(keys);
-  }
-  return work;
-}
-
-double EstimateMicroseconds(const Kernel& kernel, const KernelProblem& problem) {
+Cost EstimateCost(const Kernel& kernel, const KernelProblem& problem) {
   const Work work = EstimateWork(problem);
-  double laying_out_us = 0;
-  const Rates& rates = kernel.provider == "ref" ? kReferenceRates : kVectorRates;
+  const bool reference = kernel.provider == "ref";
+  const Family family = reference ? ForReference(work.family) : work.family;
+  Cost cost{&kTable[family], work.operations, work.bytes, 0};
+  if (family == kView) return cost;
+  const double computing_us = work.operations == 0 ? 0 : work.operations / (cost.family->gflops * 1e3);
+  const double one_thread = std::max(computing_us, work.bytes / (cost.family->gbytes * 1e3));
+  cost.microseconds = kCallMicroseconds + (reference ? one_thread : Shared(one_thread, problem.threads()));
   if (kernel.provider == "cpu" && kernel.key.layout() == DataLayout::kNCHW &&
       std::string_view(problem.schema().name) == "conv2d") {
     // It lays the images out within, which is never better than doing so for all that use them.
-    laying_out_us =
-        1 + EstimateConversionMicroseconds(*problem.Input("x")) + EstimateConversionMicroseconds(problem.Output());
+    cost.microseconds += 1 + EstimateConversionMicroseconds(*problem.Input("x"), problem.threads()) +
+                         EstimateConversionMicroseconds(problem.Output(), problem.threads());
   }
-  return laying_out_us + kCallMicroseconds + work.operations / rates.operations_per_us +
-         work.bytes / rates.bytes_per_us;
+  return cost;
 }
 
-double EstimateConversionMicroseconds(const MetaTensor& tensor) {
-  return kCallMicroseconds + 2 * EstimateBytes(tensor) / kConversionBytesPerMicrosecond;
+double EstimateConversionMicroseconds(const MetaTensor& tensor, int threads) {
+  return kCallMicroseconds + Shared(2 * EstimateBytes(tensor) / (kTable[kMovement].gbytes * 1e3), threads);
 }
 
 }  // namespace wherry

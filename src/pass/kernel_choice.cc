@@ -54,17 +54,18 @@ class StmtProblem {
       const MetaTensor& now = input.arg->AsArg().type;
       input.meta->layout = WantedLayout(kernel, node_, input.index, now);
       if (input.meta->layout != now.layout && !input.arg->AsArg().is_weight)
-        cost += EstimateConversionMicroseconds(now);
+        cost += EstimateConversionMicroseconds(now, threads_);
       const DataType wanted = kernel.key.dtype();
       const auto& casts = node_->AsStmt().schema().support_trans_dtype;
       const bool may_cast = std::find(casts.begin(), casts.end(), static_cast<int8_t>(input.index)) != casts.end();
-      if (may_cast && wanted != DataType::kAny && wanted != now.dtype) cost += EstimateConversionMicroseconds(now);
+      if (may_cast && wanted != DataType::kAny && wanted != now.dtype)
+        cost += EstimateConversionMicroseconds(now, threads_);
     }
     for (const Result& result : results_) {
       result.meta->layout = ResultLayout(kernel, node_, *result.meta);
       // The user gets it plain.
       if (result.is_output && result.meta->layout != DataLayout::kNCHW)
-        cost += EstimateConversionMicroseconds(*result.meta);
+        cost += EstimateConversionMicroseconds(*result.meta, threads_);
     }
     return cost;
   }
@@ -238,7 +239,7 @@ std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, c
       ranked.conversion_us = problem.LayOutFor(*kernel);
       const Support support = kernel->Supports(problem.problem());
       if (!support.ok) ranked.refusal = support.reason;
-      ranked.kernel_us = EstimateMicroseconds(*kernel, problem.problem());
+      ranked.kernel_us = EstimateCost(*kernel, problem.problem()).microseconds;
     }
     if (refused || ranked.refusal.empty()) ranking.push_back(std::move(ranked));
   }

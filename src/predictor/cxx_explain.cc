@@ -36,7 +36,10 @@ double Median(std::vector<double>* values) {
 
 class Explainer {
  public:
-  Explainer(const CxxConfig& config, const ExplainOptions& options) : config_(config), options_(options) {}
+  Explainer(const CxxConfig& config, const ExplainOptions& options)
+      : config_(config), options_(options), pool_(MakePool(config.threads())) {
+    out_.threads = pool_ == nullptr ? 1 : pool_->threads();
+  }
 
   ModelExplanation Run() {
     LoadedModel loaded = Load();
@@ -54,6 +57,7 @@ class Explainer {
     const std::shared_ptr<const Executable> executable = Executable::Build(std::move(program));
     DescribeKernels(*executable);
     if (out_.memory.unavailable.empty()) PlanAndMeasure(executable, inputs);
+    for (const OpExplanation& op : out_.ops) out_.estimated_us += std::max(op.estimated_us, 0.0);
     out_.packed_bytes = static_cast<int64_t>(executable->packs().bytes());
     return std::move(out_);
   }
@@ -70,7 +74,7 @@ class Explainer {
       OpTexts texts = TextsOf(graph.Snapshot());
       changes_.push_back(Differences(texts_, texts));
       texts_ = std::move(texts);
-      if (picked_.empty() && HasPicks(graph)) picked_ = ExplainKernels(graph);
+      if (picked_.empty() && HasPicks(graph)) picked_ = ExplainKernels(graph, pool_);
     };
     return LoadModel(config_, observer);
   }
@@ -112,7 +116,7 @@ class Explainer {
     for (OpExplanation& op : picked_) {
       if (!op.results.empty()) at_pick[{op.block, op.results[0]}] = &op;
     }
-    out_.ops = ExplainKernels(*mir::SSAGraph::FromProgram(program.Clone(), config_.valid_places()));
+    out_.ops = ExplainKernels(*mir::SSAGraph::FromProgram(program.Clone(), config_.valid_places()), pool_);
     for (OpExplanation& op : out_.ops) {
       if (op.results.empty()) continue;
       const std::pair<int, std::string> key{op.block, op.results[0]};
@@ -121,9 +125,6 @@ class Explainer {
         op.candidates = std::move(before->second->candidates);
       } else if (!picked_.empty() && inserted_by.count(key) != 0) {
         op.inserted_by = inserted_by.at(key);
-      }
-      for (const CandidateExplanation& candidate : op.candidates) {
-        if (candidate.picked) out_.estimated_us += candidate.kernel_us + candidate.conversion_us;
       }
     }
   }
@@ -164,9 +165,7 @@ class Explainer {
 
   void PlanAndMeasure(const std::shared_ptr<const Executable>& executable,
                       const std::map<std::string, Tensor>& inputs) {
-    const std::shared_ptr<ThreadPool> pool = MakePool(config_.threads());
-    out_.threads = pool == nullptr ? 1 : pool->threads();
-    Session session(executable, pool, config_.memory_limit());
+    Session session(executable, pool_, config_.memory_limit());
     std::vector<DenseTensor> tensors;
     std::vector<TensorMeta> metas;
     for (const std::string& name : executable->program().main().inputs) {
@@ -190,9 +189,11 @@ class Explainer {
   void DescribeCall(const ShapePlan& plan, const PlannedCall& call) {
     const auto op = main_ops_.find(call.instruction);
     if (op == main_ops_.end() || call.at_run_time) return;
-    const std::vector<ProfileEvent> events = MakeProfile({RecordOf(plan, call)});
+    const std::vector<ProfileEvent> events = MakeProfile({RecordOf(plan, call, out_.threads)});
     op->second->flops = events[0].flops;
     op->second->bytes = events[0].bytes;
+    op->second->family = events[0].family;
+    op->second->estimated_us = events[0].estimated_us;
     if (call.context.has_plan()) op->second->algorithm = call.context.plan<KernelPlan>().algorithm;
   }
 
@@ -222,6 +223,7 @@ class Explainer {
 
   const CxxConfig& config_;
   const ExplainOptions& options_;
+  const std::shared_ptr<ThreadPool> pool_;
   ModelExplanation out_;
   OpTexts texts_;
   std::vector<std::vector<OpChange>> changes_;             // of the passes that ran

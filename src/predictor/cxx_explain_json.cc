@@ -90,6 +90,8 @@ Json OpJson(const OpExplanation& op) {
           {"algorithm", op.algorithm},
           {"flops", op.flops},
           {"bytes", op.bytes},
+          {"family", op.family},
+          {"estimated_us", op.estimated_us},
           {"measured_us", op.measured_us}};
 }
 

@@ -9,11 +9,11 @@ namespace wherry {
 
 namespace {
 
-void ExplainGraph(const mir::SSAGraph& graph, int* next_block, std::vector<OpExplanation>* ops) {
+void ExplainGraph(const mir::SSAGraph& graph, const PassContext& context, int* next_block,
+                  std::vector<OpExplanation>* ops) {
   const int block = (*next_block)++;  // as SSAGraph::Snapshot numbers them
-  const PassContext context;
   for (const mir::Node* stmt : graph.StmtTopologicalOrder()) {
-    for (const auto& child : stmt->AsStmt().blocks()) ExplainGraph(*child, next_block, ops);
+    for (const auto& child : stmt->AsStmt().blocks()) ExplainGraph(*child, context, next_block, ops);
     if (stmt->AsStmt().schema().RunByRuntime()) continue;
     OpExplanation op;
     const OpDesc desc = stmt->AsStmt().desc();
@@ -36,6 +36,7 @@ void ExplainGraph(const mir::SSAGraph& graph, int* next_block, std::vector<OpExp
       candidate.kernel_us = ranked.kernel_us;
       candidate.conversion_us = ranked.conversion_us;
       candidate.place_rank = ranked.place_rank;
+      if (candidate.picked) op.estimated_us = candidate.kernel_us;
       op.candidates.push_back(std::move(candidate));
     }
     ops->push_back(std::move(op));
@@ -44,10 +45,12 @@ void ExplainGraph(const mir::SSAGraph& graph, int* next_block, std::vector<OpExp
 
 }  // namespace
 
-std::vector<OpExplanation> ExplainKernels(const mir::SSAGraph& graph) {
+std::vector<OpExplanation> ExplainKernels(const mir::SSAGraph& graph, const std::shared_ptr<ThreadPool>& pool) {
   std::vector<OpExplanation> ops;
+  PassContext context;
+  context.pool = pool;
   int next_block = 0;
-  ExplainGraph(graph, &next_block, &ops);
+  ExplainGraph(graph, context, &next_block, &ops);
   return ops;
 }
 

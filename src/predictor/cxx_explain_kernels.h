@@ -1,8 +1,10 @@
 // Why each operator got its kernel.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "ir/ssa_graph.h"
 #include "wherry/explain.h"
 
@@ -10,8 +12,8 @@ namespace wherry {
 
 // Every operator that kernels run, with its candidates, in the program's order; block by block. Call it when kernels
 // have just been picked, before casts are put in: then costs and refusals are those that the pick saw. `picked` follows
-// the graph's picks; without any, nothing is.
-std::vector<OpExplanation> ExplainKernels(const mir::SSAGraph& graph);
+// the graph's picks; without any, nothing is. `pool` is what the op would run on; null: one thread.
+std::vector<OpExplanation> ExplainKernels(const mir::SSAGraph& graph, const std::shared_ptr<ThreadPool>& pool);
 // Whether any statement of the graph or its child graphs has a pick.
 bool HasPicks(const mir::SSAGraph& graph);
 

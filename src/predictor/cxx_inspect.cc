@@ -11,6 +11,7 @@
 #include "predictor/cxx_explain_changes.h"
 #include "predictor/cxx_explain_kernels.h"
 #include "predictor/cxx_load.h"
+#include "predictor/light_predictor.h"
 #include "runtime/executable.h"
 #include "wherry/program.h"
 
@@ -47,6 +48,7 @@ struct Explained {
   explicit Explained(const CxxConfig& config) {
     OpTexts texts;
     LoadObserver observer;
+    const std::shared_ptr<ThreadPool> pool = MakePool(config.threads());
     observer.imported = [&texts](const Program& program) { texts = TextsOf(program); };
     observer.after_pass = [&](const std::string& pass, int, const mir::SSAGraph& graph) {
       OpTexts now = TextsOf(graph.Snapshot());
@@ -54,12 +56,13 @@ struct Explained {
         if (change.after.empty()) fates[change.name] = StrCat(change.before, "\n  removed by ", pass, "\n");
       }
       texts = std::move(now);
-      if (ops.empty() && HasPicks(graph)) ops = ExplainKernels(graph);
+      if (ops.empty() && HasPicks(graph)) ops = ExplainKernels(graph, pool);
     };
     const Program program = LoadModel(config, observer).program;
     std::set<std::pair<int, std::vector<std::string>>> seen;
     for (const OpExplanation& op : ops) seen.emplace(op.block, op.results);
-    for (OpExplanation& op : ExplainKernels(*mir::SSAGraph::FromProgram(program.Clone(), config.valid_places()))) {
+    for (OpExplanation& op :
+         ExplainKernels(*mir::SSAGraph::FromProgram(program.Clone(), config.valid_places()), pool)) {
       if (seen.count({op.block, op.results}) == 0) ops.push_back(std::move(op));
     }
   }

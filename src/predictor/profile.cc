@@ -4,34 +4,6 @@
 
 namespace wherry {
 
-namespace {
-
-// Multiply-adds count as two. Elementwise and data movement are bound by bytes, which are reported beside.
-double CountFlops(const StepRecord& step) {
-  const std::string_view op = step.instruction->schema->name;
-  if (step.outputs.empty() || step.inputs.size() < 2) return 0;
-  const double results = static_cast<double>(step.outputs[0].shape.numel());
-  const Shape& second = step.inputs[1].shape;
-  if (op == "conv2d" || op == "conv2d_transpose") {
-    // Each element of the result, or of x, meets the filter's elements of one of its channels.
-    const double elements = op == "conv2d" ? results : static_cast<double>(step.inputs[0].shape.numel());
-    return second.rank() == 0 || second[0] == 0
-               ? 0
-               : 2.0 * elements * static_cast<double>(second.numel()) / static_cast<double>(second[0]);
-  }
-  if (op == "matmul" || op == "fused_matmul" || op == "mul" || op == "fc") {
-    const double columns = step.outputs[0].shape.rank() == 0 ? 1.0 : static_cast<double>(step.outputs[0].shape.back());
-    if (columns == 0) return 0;
-    // The second operand holds depth x columns per batch.
-    double depth = second.rank() < 2 ? static_cast<double>(second.numel())
-                                     : static_cast<double>(second.numel(second.rank() - 2, second.rank())) / columns;
-    return 2.0 * results * depth;
-  }
-  return 0;
-}
-
-}  // namespace
-
 std::vector<ProfileEvent> MakeProfile(const std::vector<StepRecord>& steps) {
   std::vector<ProfileEvent> events;
   events.reserve(steps.size());
@@ -52,14 +24,15 @@ std::vector<ProfileEvent> MakeProfile(const std::vector<StepRecord>& steps) {
     event.kernel = step.kernel == nullptr ? "runtime" : step.kernel->id();
     for (const TensorMeta& meta : step.inputs) {
       event.shapes += (event.shapes.empty() ? "" : ", ") + meta.DebugString();
-      event.bytes += static_cast<double>(meta.nbytes());
     }
     event.shapes += " ->";
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       event.shapes += StrCat(i == 0 ? " " : ", ", step.outputs[i].DebugString());
-      event.bytes += static_cast<double>(step.outputs[i].nbytes());
     }
-    event.flops = CountFlops(step);
+    event.flops = step.cost.operations;
+    event.bytes = step.cost.bytes;
+    event.family = step.cost.family == nullptr ? "" : step.cost.family->name;
+    event.estimated_us = step.cost.microseconds;
     events.push_back(std::move(event));
   }
   return events;

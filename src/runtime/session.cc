@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <utility>
 
 #include "base/check.h"
@@ -36,6 +37,24 @@ std::vector<std::vector<int>> ArgSlots(const Instruction& instruction) {
   std::vector<std::vector<int>> groups;
   for (const InstructionArg& arg : instruction.args) groups.push_back(arg.slots);
   return groups;
+}
+
+// Nothing for what has no kernel, a result whose shape is not known, or results that lie where they are.
+Cost EstimateCall(const ShapePlan& plan, const PlannedCall& call, int threads) {
+  const Instruction& instruction = *call.instruction;
+  if (call.kernel == nullptr || call.nothing) return {};
+  std::deque<MetaTensor> metas;
+  std::vector<BoundArg> args(instruction.args.size());
+  std::vector<const MetaTensor*> results;
+  for (size_t i = 0; i < args.size(); ++i) {
+    for (const int slot : instruction.args[i].slots)
+      args[i].tensors.push_back(&metas.emplace_back(plan.tensors[call.Slot(slot)].meta()));
+    args[i].attribute = instruction.args[i].attribute;
+  }
+  for (const std::vector<int>& slots : instruction.outputs) {
+    for (const int slot : slots) results.push_back(&metas.emplace_back(plan.tensors[call.Slot(slot)].meta()));
+  }
+  return EstimateCost(*call.kernel, KernelProblem(*instruction.schema, args, results, instruction.constants, threads));
 }
 
 }  // namespace
@@ -347,7 +366,8 @@ void Session::RunCalls(ShapePlan* plan) {
         devices_.Get(call.kernel->key.target()).Synchronize();
       const double end = RecordingTime();
       // What runs in a block may have other types in the next iteration; the rest waits, so as not to be in the way.
-      StepRecord& step = steps_.emplace_back(depth_ > 0 ? RecordOf(*plan, call) : StepRecord());
+      StepRecord& step =
+          steps_.emplace_back(depth_ > 0 ? RecordOf(*plan, call, devices_.cpu().threads()) : StepRecord());
       step.start_us = begin;
       step.duration_us = end - begin;
       step.depth = depth_;
@@ -408,7 +428,7 @@ void Session::RecordWork(const char* work, double start, double end) {
 void Session::FinishSteps(const ShapePlan& plan) {
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (step_calls_[i] == nullptr) continue;
-    StepRecord step = RecordOf(plan, *step_calls_[i]);
+    StepRecord step = RecordOf(plan, *step_calls_[i], devices_.cpu().threads());
     step.start_us = steps_[i].start_us;
     step.duration_us = steps_[i].duration_us;
     steps_[i] = std::move(step);
@@ -418,12 +438,13 @@ void Session::FinishSteps(const ShapePlan& plan) {
   });
 }
 
-StepRecord RecordOf(const ShapePlan& plan, const PlannedCall& call) {
+StepRecord RecordOf(const ShapePlan& plan, const PlannedCall& call, int threads) {
   StepRecord step;
   step.instruction = call.instruction;
   step.kernel = call.kernel;
   step.inputs = MetasOf(plan, call, ArgSlots(*call.instruction));
   step.outputs = MetasOf(plan, call, call.instruction->outputs);
+  step.cost = EstimateCall(plan, call, threads);
   return step;
 }
 

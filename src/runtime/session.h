@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/cost.h"
 #include "runtime/plan.h"
 
 namespace wherry {
@@ -24,12 +25,13 @@ struct StepRecord {
   const Kernel* kernel = nullptr;  // null: control flow or a copy
   std::vector<TensorMeta> inputs;
   std::vector<TensorMeta> outputs;
+  Cost cost;            // estimated
   double start_us = 0;  // since the run, or Prepare, began
   double duration_us = 0;
   int depth = 0;  // statements of control flow that it runs in
 };
-// What a planned call is, without times.
-StepRecord RecordOf(const ShapePlan& plan, const PlannedCall& call);
+// What a planned call is, without times, for so many threads.
+StepRecord RecordOf(const ShapePlan& plan, const PlannedCall& call, int threads);
 
 class Session {
  public:

@@ -446,8 +446,7 @@ let showInGraph = () => {};
   function costs(why) {
     const rows = [];
     const add = (name, value) => rows.push(make('dt', null, name), make('dd', null, value));
-    const estimate = estimateOf(why);
-    if (estimate >= 0) add('estimated', timeText(estimate));
+    if (why.estimated_us >= 0) add('estimated', timeText(why.estimated_us) + (why.family ? `, by the rates of ${why.family} kernels` : ''));
     if (why.measured_us >= 0) add('measured', `${timeText(why.measured_us)} (${percentText(why.measured_us / totalCost)})`);
     if (why.flops > 0) add('operations', number(why.flops / 1e6, 2) + ' MFLOP' + (why.measured_us > 0 ? `, ${number(why.flops / why.measured_us / 1e3, 1)} GFLOP/s` : ''));
     if (why.bytes > 0) add('moves', bytesText(why.bytes) + (why.measured_us > 0 ? `, ${number(why.bytes / why.measured_us / 1e3, 1)} GB/s` : ''));

@@ -69,11 +69,7 @@ function openingRow(tag, columns, cells, content) {
   return {row, inner, toggle};
 }
 const pickedOf = (op) => op.candidates.find((candidate) => candidate.picked);
-function estimateOf(op) {
-  const picked = pickedOf(op);
-  return picked ? picked.kernel_us + picked.conversion_us : -1;
-}
-const costOf = (op) => (measured ? op.measured_us : estimateOf(op));
+const costOf = (op) => (measured ? op.measured_us : op.estimated_us);
 const totalCost = data.ops.reduce((sum, op) => sum + Math.max(costOf(op), 0), 0) || 1;
 const categories = {product: 'products', norm: 'norms', pool: 'pooling, reductions', elementwise: 'elementwise',
                     shape: 'moves data', convert: 'casts, copies', control: 'control flow', other: 'other'};

@@ -7,7 +7,7 @@ let showOperators = () => {};
     {id: 'type', title: 'operator', value: (op) => op.type, cell: (op) => make('span', null, dot(categoryOfType.get(op.type) || 'other'), op.type)},
     {id: 'name', title: 'name', value: (op) => op.name, cell: (op) => make('span.mono', null, op.name)},
     {id: 'kernel', title: 'kernel', value: (op) => (pickedOf(op) || {kernel: ''}).kernel, cell: (op) => make('span.mono', null, (pickedOf(op) || {kernel: op.candidates.length ? 'decided when it runs' : '–'}).kernel)},
-    {id: 'estimate', title: 'estimated', number: true, narrow: measured, value: estimateOf, cell: (op) => timeText(estimateOf(op))},
+    {id: 'estimate', title: 'estimated', number: true, narrow: measured, value: (op) => op.estimated_us, cell: (op) => timeText(op.estimated_us)},
     ...(measured ? [{id: 'measured', title: 'measured', number: true, value: (op) => op.measured_us, cell: (op) => timeText(op.measured_us)}] : []),
     {id: 'share', title: 'share', number: true, narrow: true, value: costOf, cell: (op) => (costOf(op) >= 0 ? percentText(costOf(op) / totalCost) : '–')},
     ...(measured ? [{id: 'flops', title: 'GFLOP/s', number: true, narrow: true, value: (op) => rate(op.flops, op), cell: (op) => rateText(op.flops, op)},

@@ -14,7 +14,7 @@
       tile('Operators', `${number(operatorsBefore)} → ${number(operatorsAfter)}`,
            operatorsBefore > operatorsAfter ? `${percentText(1 - operatorsAfter / operatorsBefore)} fewer` : 'as many as before'),
       measured ? tile('One run, measured', timeText(data.measured_us), `median on ${plural(data.threads, 'thread')}; estimated ${timeText(data.estimated_us)}`)
-               : tile('One run, estimated', timeText(data.estimated_us), 'the cost model, for comparing; --measure runs it'),
+               : tile('One run, estimated', timeText(data.estimated_us), `from shapes, on ${plural(data.threads, 'thread')}; --measure runs it`),
       tile('Optimised in', timeText(data.optimize_ms * 1e3), data.passes.length ? `${plural(ran, 'pass').replace('passs', 'passes')} ran${skipped ? `, ${skipped} skipped` : ''}` : 'no passes ran'),
       tile('Weights', bytesText(data.weight_bytes), (data.weight_bytes_before !== data.weight_bytes ? `${bytesText(data.weight_bytes_before)} as loaded; ` : '') + `packed ${bytesText(data.packed_bytes)}`),
       memory.unavailable ? tile('Activations', 'unknown', memory.unavailable)

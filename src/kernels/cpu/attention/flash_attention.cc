@@ -73,28 +73,29 @@ void MaskScores(const FlashHead& head, int64_t row, int64_t k0, int64_t live, fl
 }
 
 // The scores of query `row` and keys [k0, k0 + n) become e^(score - maximum), 0 where the query does not see the key.
-// `maximum` and `sum`
-// are those of the query so far. Returns what its result so far is to be multiplied by.
+// `maximum` (before the scale, where nothing is added) and `sum` are those of the query so far. Returns what its result
+// so far is to be multiplied by.
 float TakeScores(const FlashHead& head, int64_t row, int64_t k0, int64_t n, float* scores, float* maximum, float* sum) {
   const int64_t live = std::clamp<int64_t>(head.visible + row - k0, 0, n);
-  // Where nothing is added the scale goes into the exponent.
+  // Where nothing is added the scale goes into the exponent. The maximum is subtracted first: of scores about 1e11 the
+  // product's rounding error is in the thousands, and e to that is infinite.
   const bool plain = head.added == nullptr && head.allowed == nullptr && head.scale > 0.0f;
   if (!plain) MaskScores(head, row, k0, live, scores);
   const float factor = plain ? head.scale : 1.0f;
   // It may lose a NaN: the exponentials bring it back.
-  const float largest = ReduceMapped<NumberMaxOp>(scores, live, Identity()) * factor;
+  const float largest = ReduceMapped<NumberMaxOp>(scores, live, Identity());
   const float before = *maximum;
   const float after = largest > before ? largest : before;
   // With all scores -inf so far, every exponential is to be 0.
   const float base = after == -std::numeric_limits<float>::infinity() ? 0.0f : after;
   const FloatVec f = Set(factor);
-  const FloatVec shift = Set(-base);
+  const FloatVec origin = Set(base);
   FloatVec sum0 = Zero();
   FloatVec sum1 = Zero();
   int64_t j = 0;
   for (; j + 2 * kLanes <= live; j += 2 * kLanes) {
-    const FloatVec e0 = Exp(hn::MulAdd(Load(scores + j), f, shift));
-    const FloatVec e1 = Exp(hn::MulAdd(Load(scores + j + kLanes), f, shift));
+    const FloatVec e0 = Exp(hn::Mul(hn::Sub(Load(scores + j), origin), f));
+    const FloatVec e1 = Exp(hn::Mul(hn::Sub(Load(scores + j + kLanes), origin), f));
     Store(e0, scores + j);
     Store(e1, scores + j + kLanes);
     sum0 = hn::Add(sum0, e0);
@@ -102,12 +103,12 @@ float TakeScores(const FlashHead& head, int64_t row, int64_t k0, int64_t n, floa
   }
   for (; j < live; j += kLanes) {
     const int64_t rest = std::min(kLanes, live - j);
-    const FloatVec e = KeepN(Exp(hn::MulAdd(LoadN(scores + j, rest), f, shift)), rest);
+    const FloatVec e = KeepN(Exp(hn::Mul(hn::Sub(LoadN(scores + j, rest), origin), f)), rest);
     StoreN(e, scores + j, rest);
     sum0 = hn::Add(sum0, e);
   }
   std::fill(scores + live, scores + n, 0.0f);
-  const float shrink = std::exp(before - base);
+  const float shrink = std::exp((before - base) * factor);
   *maximum = after;
   *sum = *sum * shrink + SumOp().Lanes(hn::Add(sum0, sum1));
   return shrink;

@@ -1,0 +1,61 @@
+#include "kernel/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "op/schema_registry.h"
+
+namespace wherry {
+namespace {
+
+// `op` on the two tensors, whose result is like the first.
+Cost CostOf(const char* op, const char* provider, const MetaTensor& x, const MetaTensor& y, int threads) {
+  const OpSchema& schema = SchemaRegistry::Global().Get(op);
+  const MetaTensor* given[] = {&x, &y};
+  size_t next = 0;
+  std::vector<BoundArg> args(schema.args.size());
+  for (size_t i = 0; i < args.size() && next < 2; ++i) {
+    if (schema.args[i].is_tensor()) args[i].tensors.push_back(given[next++]);
+  }
+  const MetaTensor* outputs[] = {&x};
+  Kernel kernel;
+  kernel.op = op;
+  kernel.provider = provider;
+  kernel.key = {Target::kX86, DataType::kFloat, DataLayout::kNCHW};
+  return EstimateCost(kernel, KernelProblem(schema, args, outputs, {}, threads));
+}
+
+MetaTensor Matrix(int64_t rows, int64_t columns) { return {DataType::kFloat, {Dim(rows), Dim(columns)}}; }
+
+TEST(Cost, AViewIsFree) {
+  const Cost cost = CostOf("reshape", "ref", Matrix(1000, 1000), {}, 1);
+  EXPECT_STREQ(cost.family->name, "view");
+  EXPECT_EQ(cost.microseconds, 0);
+}
+
+TEST(Cost, LargeWorkIsSharedAndSmallWorkIsNot) {
+  const MetaTensor large = Matrix(512, 512);
+  const double one = CostOf("matmul", "cpu", large, large, 1).microseconds;
+  const double two = CostOf("matmul", "cpu", large, large, 2).microseconds;
+  EXPECT_NEAR(two / one, 0.5, 0.01);
+  EXPECT_EQ(CostOf("matmul", "ref", large, large, 2).microseconds,
+            CostOf("matmul", "ref", large, large, 1).microseconds);
+  const MetaTensor small = Matrix(8, 8);
+  EXPECT_EQ(CostOf("matmul", "cpu", small, small, 2).microseconds,
+            CostOf("matmul", "cpu", small, small, 1).microseconds);
+}
+
+TEST(Cost, CountsWhatIsDone) {
+  const MetaTensor x = Matrix(64, 64);
+  EXPECT_EQ(CostOf("matmul", "cpu", x, x, 1).operations, 2.0 * 64 * 64 * 64);
+  EXPECT_STREQ(CostOf("matmul", "cpu", x, x, 1).family->name, "product");
+  EXPECT_STREQ(CostOf("tanh", "cpu", x, {}, 1).family->name, "transcendental");
+  EXPECT_STREQ(CostOf("tanh", "ref", x, {}, 1).family->name, "ref elementwise");
+  // Of a table only the rows that are taken are read.
+  const Cost gathered = CostOf("gather", "cpu", x, Matrix(100000, 64), 1);
+  EXPECT_EQ(gathered.operations, 0);
+  EXPECT_EQ(gathered.bytes, 2.0 * 64 * 64 * 4);
+  EXPECT_GT(CostOf("add", "ref", x, x, 1).microseconds, CostOf("add", "cpu", x, x, 1).microseconds);
+}
+
+}  // namespace
+}  // namespace wherry
