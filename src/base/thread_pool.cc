@@ -36,18 +36,21 @@ constexpr auto kWorkerSpin = std::chrono::microseconds(50);
 // The caller waits only for chunks that run already, so it gives its core away soon (10-20 us): the worker may need it.
 constexpr int kCallerSpins = 500;
 
-// Chunks per job; more become several jobs. The ticket's low half must have room for one failed claim by every worker.
+// Chunks per job; more become several jobs. A ticket's low half must have room for one failed claim by every worker.
 constexpr int64_t kMaxJobChunks = int64_t{1} << 20;
+
+// Each costs the caller a write to memory that another core has touched; beyond this many, threads share them.
+constexpr int kMaxRanges = 16;
 
 constexpr uint32_t kCallerSleeps = 0x80000000u;
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t), "a futex is a plain 32-bit word");
 
-constexpr uint64_t MakeTicket(uint32_t chunks, uint32_t next) { return uint64_t{chunks} << 32 | next; }
-constexpr uint32_t ChunksOf(uint64_t ticket) { return static_cast<uint32_t>(ticket >> 32); }
+constexpr uint64_t MakeTicket(uint32_t end, uint32_t next) { return uint64_t{end} << 32 | next; }
+constexpr uint32_t EndOf(uint64_t ticket) { return static_cast<uint32_t>(ticket >> 32); }
 constexpr uint32_t NextOf(uint64_t ticket) { return static_cast<uint32_t>(ticket); }
-constexpr bool HasWork(uint64_t ticket) { return NextOf(ticket) < ChunksOf(ticket); }
+constexpr bool HasWork(uint64_t ticket) { return NextOf(ticket) < EndOf(ticket); }
 
 void CpuRelax() noexcept {
 #if defined(__x86_64__)
@@ -70,7 +73,9 @@ void FutexWake(std::atomic<uint32_t>* word, int count) noexcept {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads, std::function<void()> before_claim)
-    : threads_(threads), before_claim_(std::move(before_claim)) {
+    : threads_(threads),
+      before_claim_(std::move(before_claim)),
+      ranges_(static_cast<size_t>(std::clamp(threads, 1, kMaxRanges))) {
   WHERRY_ENFORCE(threads >= 1 && threads <= kMaxThreads, kInvalidArgument, "thread pool: ", threads,
                  " threads asked for, not within 1 to ", kMaxThreads);
   workers_.reserve(static_cast<size_t>(threads) - 1);
@@ -106,23 +111,42 @@ void ThreadPool::RunJob(int64_t first_chunk, uint32_t chunks, FunctionRef<void(i
   remaining_.store(chunks, std::memory_order_relaxed);
   if (!spin_.load(std::memory_order_relaxed)) spin_.store(true, std::memory_order_relaxed);
   caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
-  // The caller's first claim is made here. Sequentially consistent, as the load of sleepers_: a worker on its way to
-  // sleep does the opposite (adds itself, then reads the ticket), so one of the two sees the other.
-  ticket_.store(MakeTicket(chunks, 1));
+  const auto ranges = std::min(static_cast<uint32_t>(ranges_.size()), chunks);
+  for (uint32_t r = 0; r < ranges; ++r) {
+    const auto begin = static_cast<uint32_t>(uint64_t{chunks} * r / ranges);
+    const auto end = static_cast<uint32_t>(uint64_t{chunks} * (r + 1) / ranges);
+    // The caller's first claim is made here.
+    ranges_[r].ticket.store(MakeTicket(end, r == 0 ? 1 : begin), std::memory_order_release);
+  }
+  // Sequentially consistent, as the load of sleepers_: a worker on its way to sleep does the opposite (adds itself,
+  // then reads the job's number), so one of the two sees the other.
+  job_.fetch_add(1);
   if (uint32_t sleepers = std::min(sleepers_.load(), chunks - 1); sleepers > 0) {
     sleepers_.fetch_sub(sleepers, std::memory_order_relaxed);
     wake_.fetch_add(1, std::memory_order_release);
     FutexWake(&wake_, static_cast<int>(sleepers));
   }
 
-  uint32_t mine = 0;
-  uint32_t next = 0;
-  do {
-    RunChunk(next);
-    ++mine;
-    next = NextOf(ticket_.fetch_add(1, std::memory_order_acq_rel));
-  } while (next < chunks);
+  RunChunk(0);
+  uint32_t mine = 1;
+  RunChunksFrom(0, [&mine] { ++mine; });
   if (remaining_.fetch_sub(mine, std::memory_order_acq_rel) != mine) WaitForBegunChunks();
+}
+
+// Claims and runs chunks, those of the range `home` first and then what the others have left; calls ended() after each.
+template <class Ended>
+void ThreadPool::RunChunksFrom(size_t home, Ended ended) {
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    std::atomic<uint64_t>& range = ranges_[(home + i) % ranges_.size()].ticket;
+    while (HasWork(range.load(std::memory_order_acquire))) {
+      if (home != 0 && before_claim_) before_claim_();
+      // All that follows rests on what this claim returns: by now the range may be another job's.
+      const uint64_t ticket = range.fetch_add(1, std::memory_order_acq_rel);
+      if (!HasWork(ticket)) break;
+      RunChunk(NextOf(ticket));
+      ended();
+    }
+  }
 }
 
 void ThreadPool::WaitForBegunChunks() noexcept {
@@ -142,12 +166,14 @@ void ThreadPool::RunChunk(uint32_t chunk) noexcept {
   } catch (...) {
     if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
     // Take all unclaimed chunks and count them as ended. This thread's own chunk is not counted yet, so the job lasts.
-    uint64_t ticket = ticket_.load(std::memory_order_relaxed);
-    while (HasWork(ticket)) {
-      const uint32_t chunks = ChunksOf(ticket);
-      if (ticket_.compare_exchange_weak(ticket, MakeTicket(chunks, chunks), std::memory_order_relaxed)) {
-        remaining_.fetch_sub(chunks - NextOf(ticket), std::memory_order_relaxed);
-        break;
+    for (Range& range : ranges_) {
+      uint64_t ticket = range.ticket.load(std::memory_order_relaxed);
+      while (HasWork(ticket)) {
+        const uint32_t end = EndOf(ticket);
+        if (range.ticket.compare_exchange_weak(ticket, MakeTicket(end, end), std::memory_order_relaxed)) {
+          remaining_.fetch_sub(end - NextOf(ticket), std::memory_order_relaxed);
+          break;
+        }
       }
     }
   }
@@ -168,7 +194,8 @@ void ThreadPool::StartWorkers() {
   // In a forked child these hold what another thread of the parent was doing.
   workers_.clear();
   workers_pid_ = getpid();
-  ticket_.store(0);
+  for (Range& range : ranges_) range.ticket.store(0);
+  started_workers_.store(0);
   sleepers_.store(0);
   busy_.store(false);
 
@@ -197,29 +224,28 @@ void ThreadPool::StartWorkers() {
 }
 
 void ThreadPool::WorkerLoop() {
+  const size_t home = 1 + started_workers_.fetch_add(1) % std::max<size_t>(ranges_.size() - 1, 1);
   WorkerPlacement placement;
   placement.BeginRunning();
-  while (WaitForWork(&placement)) {
-    while (HasWork(ticket_.load(std::memory_order_acquire))) {
-      if (before_claim_) before_claim_();
-      // All that follows rests on what this claim returns: by now the ticket may be another job's.
-      const uint64_t ticket = ticket_.fetch_add(1, std::memory_order_acq_rel);
-      if (!HasWork(ticket)) break;
-      RunChunk(NextOf(ticket));
+  uint64_t seen_job = 0;
+  while (WaitForWork(&placement, seen_job)) {
+    // Before the claims: a job that begins during them is looked at again.
+    seen_job = job_.load(std::memory_order_acquire);
+    RunChunksFrom(home, [this] {
       if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == (kCallerSleeps | 1)) FutexWake(&remaining_, 1);
-    }
+    });
   }
 }
 
-// False when the pool is being destroyed.
-bool ThreadPool::WaitForWork(WorkerPlacement* placement) {
+// Returns when there has been a job since the one seen; false when the pool is being destroyed.
+bool ThreadPool::WaitForWork(WorkerPlacement* placement, uint64_t seen_job) {
   auto now = std::chrono::steady_clock::now();
   while (stop_.load(std::memory_order_relaxed) == 0) {
     bool contested = placement->Contested(now);
     const auto deadline = now + kWorkerSpin;
     while (!contested && spin_.load(std::memory_order_relaxed) && now < deadline) {
       for (int i = 0; i < 16; ++i) {
-        if (HasWork(ticket_.load(std::memory_order_acquire))) return true;
+        if (job_.load(std::memory_order_acquire) != seen_job) return true;
         CpuRelax();
       }
       if (stop_.load(std::memory_order_relaxed) != 0) return false;
@@ -230,21 +256,21 @@ bool ThreadPool::WaitForWork(WorkerPlacement* placement) {
       const timespec back_off = {0, std::chrono::nanoseconds(placement->BackOff()).count()};
       FutexWait(&stop_, 0, &back_off);
     }
-    SleepUntilWoken(placement);
+    SleepUntilWoken(placement, seen_job);
     placement->BeginRunning();
-    if (HasWork(ticket_.load(std::memory_order_acquire))) return true;
+    if (job_.load(std::memory_order_acquire) != seen_job) return true;
     now = std::chrono::steady_clock::now();
   }
   return false;
 }
 
-void ThreadPool::SleepUntilWoken(WorkerPlacement* placement) {
+void ThreadPool::SleepUntilWoken(WorkerPlacement* placement, uint64_t seen_job) {
   placement->Leave(caller_cpu_.load(std::memory_order_relaxed));
   const uint32_t wake = wake_.load(std::memory_order_acquire);
   if (stop_.load() == 0) {
     // Never taken back, only taken off by who wakes: counting one too many costs one needless system call once.
     sleepers_.fetch_add(1);
-    if (!HasWork(ticket_.load())) FutexWait(&wake_, wake);
+    if (job_.load() == seen_job) FutexWait(&wake_, wake);
   }
   placement->Restore();
   // The caller has moved here meanwhile: leave it alone.

@@ -36,7 +36,9 @@ class ThreadPool {
   int threads() const noexcept { return threads_; }
 
   // Runs fn(chunk) exactly once for every chunk in [0, chunks), on the caller and the workers, in no order, and returns
-  // when all have ended. What the chunks wrote is visible to the caller. Allocates nothing (once the workers run).
+  // when all have ended. What the chunks wrote is visible to the caller. Allocates nothing (once the workers run). Each
+  // thread begins with a run of neighbouring chunks of its own, the same for the same number of chunks: number them so
+  // that neighbours share data.
   //
   // If a chunk throws, the first exception is rethrown here after every chunk that has begun has ended; chunks that
   // have not begun are skipped.
@@ -58,8 +60,10 @@ class ThreadPool {
   bool HaveWorkers();
   void StartWorkers();
   void WorkerLoop();
-  bool WaitForWork(WorkerPlacement* placement);
-  void SleepUntilWoken(WorkerPlacement* placement);
+  bool WaitForWork(WorkerPlacement* placement, uint64_t seen_job);
+  void SleepUntilWoken(WorkerPlacement* placement, uint64_t seen_job);
+  template <class Ended>
+  void RunChunksFrom(size_t home, Ended ended);
   void RunChunk(uint32_t chunk) noexcept;
   void WaitForBegunChunks() noexcept;
 
@@ -74,15 +78,23 @@ class ThreadPool {
   // Held by the thread whose job is running.
   std::atomic<bool> busy_{false};
 
-  // The job. Written by the holder of busy_ before ticket_ is, read by whoever has claimed a chunk and not yet counted
-  // it in remaining_: the job cannot end, so these cannot change, in between.
+  // The job. Written by the holder of busy_ before the ranges are, read by whoever has claimed a chunk and not yet
+  // counted it in remaining_: the job cannot end, so these cannot change, in between.
   const FunctionRef<void(int64_t)>* fn_ = nullptr;
   int64_t first_chunk_ = 0;
   std::exception_ptr error_;
   std::atomic<bool> failed_{false};
 
-  // What the spinning workers read: chunks (high 32 bits) and the next chunk to claim (low 32 bits).
-  alignas(64) std::atomic<uint64_t> ticket_{0};
+  // A run of chunks: its end (high 32 bits) and the next one to claim (low 32 bits).
+  struct alignas(64) Range {
+    std::atomic<uint64_t> ticket{0};
+  };
+  // One per thread, up to kMaxRanges; the caller begins with the first.
+  std::vector<Range> ranges_;
+  std::atomic<size_t> started_workers_{0};
+
+  // The number of jobs so far: what the spinning workers read.
+  alignas(64) std::atomic<uint64_t> job_{0};
   // The processor that the thread that began the job ran on then; -1 unknown.
   std::atomic<int> caller_cpu_{-1};
   std::atomic<bool> spin_{true};

@@ -93,6 +93,21 @@ TEST(ThreadPoolTest, WorkersTakePart) {
   EXPECT_EQ(arrived.load(), 2);
 }
 
+// What a thread works on stays near it when operators follow each other.
+TEST(ThreadPoolTest, EachThreadBeginsWithNeighbouringChunks) {
+  ThreadPool pool(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (int job = 0; job < 20; ++job) {
+    std::atomic<int64_t> first_of_worker{-1};
+    pool.Run(8, [&](int64_t chunk) {
+      int64_t none = -1;
+      if (std::this_thread::get_id() != caller) first_of_worker.compare_exchange_strong(none, chunk);
+      while (first_of_worker.load() == -1) std::this_thread::yield();
+    });
+    EXPECT_EQ(first_of_worker.load(), 4);
+  }
+}
+
 TEST(ThreadPoolTest, RethrowsTheErrorAndSkipsTheRest) {
   ThreadPool pool(2);
   std::atomic<int> ran{0};
