@@ -91,7 +91,7 @@ bool IsReduction(std::string_view op) {
 // Multiplications and additions of what multiplies; 0 for everything else.
 double Products(const KernelProblem& problem) {
   const std::string_view op = problem.schema().name;
-  if (IsOneOf(op, {"conv2d", "conv3d", "deformable_conv"})) {
+  if (IsOneOf(op, {"conv2d", "quantized_conv2d", "conv3d", "deformable_conv"})) {
     // Each element of the result meets all of the filter that belongs to one of its channels; below, of x.
     const MetaTensor& filter = *problem.Input("filter");
     return 2 * Elements(problem.Output()) * Elements(filter) / ExtentAt(filter, 0);
@@ -103,7 +103,7 @@ double Products(const KernelProblem& problem) {
   if (op == "fc") return 2 * Elements(*problem.Input("input")) * ExtentAt(*problem.Input("w"), -1);
   if (op == "mul")
     return 2 * Elements(*problem.Input("x")) * Elements(*problem.Input("y")) / ExtentAt(*problem.Input("y"), 0);
-  if (op == "matmul" || op == "fused_matmul") {
+  if (IsOneOf(op, {"matmul", "quantized_matmul", "fused_matmul"})) {
     const bool transposed = problem.HasAttr("transpose_x") && problem.Attr<bool>("transpose_x");
     const MetaTensor& x = *problem.Input("x");
     return 2 * Elements(problem.Output()) * ExtentAt(x, transposed && x.rank_known && x.rank() > 1 ? -2 : -1);

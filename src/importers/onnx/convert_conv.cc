@@ -2,6 +2,8 @@
 // height 1.
 #include "importers/onnx/convert_conv.h"
 
+#include <utility>
+
 #include "base/strings.h"
 
 namespace wherry::onnx {
@@ -164,22 +166,27 @@ size_t SpatialAxes(OnnxContext& c, int rank, const char* what) {
   return static_cast<size_t>(rank) - 2;
 }
 
-std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const std::string& bias) {
+std::string EmitConv(OnnxContext& c, const std::string& op, OpInputs inputs, OpAttrs attrs) {
+  std::string& x = inputs[0].second[0];
+  std::string& filter = inputs[1].second[0];
   const size_t axes = ConvAxes(c, x, filter);
-  const Window window = WindowOf(c, axes);
+  Window window = WindowOf(c, axes);
   if (axes == 1) {
     x = c.Unsqueezed(x, {2});
     filter = c.Unsqueezed(filter, {2});
   }
-  const std::string y =
-      c.Emit(axes == 3 ? "conv3d" : "conv2d", {{"x", {x}}, {"filter", {filter}}, {"operands", {bias}}},
-             {{"strides", window.strides},
-              {"paddings", window.paddings},
-              {"padding_algorithm", window.padding_algorithm},
-              {"dilations", window.dilations},
-              {"groups", c.Attr<int64_t>("group", 1)},
-              {"epilogue", BiasEpilogue(bias)}});
+  attrs.emplace_back("strides", std::move(window.strides));
+  attrs.emplace_back("paddings", std::move(window.paddings));
+  attrs.emplace_back("padding_algorithm", std::move(window.padding_algorithm));
+  attrs.emplace_back("dilations", std::move(window.dilations));
+  attrs.emplace_back("groups", c.Attr<int64_t>("group", 1));
+  const std::string y = c.Emit(axes == 3 ? op + "3d" : op + "2d", inputs, attrs);
   return axes == 1 ? c.Squeezed(y, {2}) : y;
+}
+
+std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const std::string& bias) {
+  return EmitConv(c, "conv", {{"x", {std::move(x)}}, {"filter", {std::move(filter)}}, {"operands", {bias}}},
+                  {{"epilogue", BiasEpilogue(bias)}});
 }
 
 REGISTER_CONVERTER(onnx, Conv, &Convert<Conv>);

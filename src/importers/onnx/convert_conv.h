@@ -28,5 +28,7 @@ size_t SpatialAxes(OnnxContext& c, int rank, const char* what);
 // The operator's attributes applied to `x` and `filter`, floats of one type, in place of its inputs. `bias` may be
 // empty.
 std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const std::string& bias);
+// The same for the operator `op` + "2d" ("3d" for three spatial axes), whose inputs begin with x and the filter.
+std::string EmitConv(OnnxContext& c, const std::string& op, OpInputs inputs, OpAttrs attrs);
 
 }  // namespace wherry::onnx

@@ -1,4 +1,5 @@
-// Quantised operators, in terms of the numbers that the integers stand for.
+// Quantised operators. Integers of 8 and 16 bits have operators of their own; what those do not take (other storage
+// types, zero points by row, three spatial axes) is computed in terms of the numbers that the integers stand for.
 #include <limits>
 #include <utility>
 
@@ -21,6 +22,23 @@ std::pair<double, double> LimitsOf(DataType dtype) {
     case DataType::kUInt16: return {0.0, 65535.0};
     default: return {0.0, 0.0};
   }
+}
+
+bool IsByte(DataType dtype) { return dtype == DataType::kInt8 || dtype == DataType::kUInt8; }
+
+// Whether quantize_linear has results of this type.
+bool IsTyped(DataType dtype) { return IsByte(dtype) || dtype == DataType::kInt16 || dtype == DataType::kUInt16; }
+
+// A value of one element.
+bool IsSingle(OnnxContext& c, const std::string& value) {
+  const MetaTensor& meta = c.Meta(value);
+  return meta.rank_known && meta.numel() == Dim(1);
+}
+// One element, or one per place along one axis. An empty name is no value, which is fine.
+bool IsPerChannel(OnnxContext& c, const std::string& value) {
+  if (value.empty() || IsSingle(c, value)) return true;
+  const MetaTensor& meta = c.Meta(value);
+  return meta.rank_known && meta.rank() == 1;
 }
 
 // A scale or zero point of x brought to a shape that broadcasts with x: one number, one per place along the axis, or
@@ -60,16 +78,24 @@ std::string Saturated(OnnxContext& c, const std::string& value, const std::strin
 
 void QuantizeLinear(OnnxContext& c) {
   const std::string x = c.Input(0);
-  const std::string scale = c.Cast(Spread(c, c.Input(1), x), DataType::kFloat);
   DataType dtype = c.HasInput(2) ? c.TypeOf(c.Input(2)) : DataType::kUInt8;
   if (const auto number = c.Attr<int64_t>("output_dtype", 0); number != 0) dtype = DataTypeOf(number);
+  if (IsTyped(dtype)) {
+    return c.EmitResult(
+        "quantize_linear",
+        {{"x", {IsFloating(c.TypeOf(x)) ? x : c.Cast(x, DataType::kFloat)}},
+         {"scale", {c.Input(1)}},
+         {"zero_point", {c.OptionalInput(2)}}},
+        {{"axis", c.Attr<int64_t>("axis", 1)}, {"block_size", c.Attr<int64_t>("block_size", 0)}, {"dtype", dtype}});
+  }
+  const std::string scale = c.Cast(Spread(c, c.Input(1), x), DataType::kFloat);
   const std::string ratio = c.Binary("divide", c.Cast(x, DataType::kFloat), scale);
   if (dtype == DataType::kFP8E4M3FN || dtype == DataType::kFP8E5M2) {
     // The zero point is 0.
     return c.EmitResult("cast", {{"x", {ratio}}}, {{"dtype", dtype}, {"saturate", c.Attr<bool>("saturate", true)}});
   }
   if (LimitsOf(dtype).second == 0.0) c.Unsupported("the result is of type ", ToString(dtype));
-  c.Bind(0, Saturated(c, ratio, c.HasInput(2) ? Spread(c, c.Input(2), x) : "", dtype));
+  c.Bind(0, Saturated(c, ratio, c.HasInput(2) ? Spread(c, c.Cast(c.Input(2), DataType::kFloat), x) : "", dtype));
 }
 
 void DequantizeLinear(OnnxContext& c) {
@@ -77,6 +103,19 @@ void DequantizeLinear(OnnxContext& c) {
   DataType dtype = c.TypeOf(c.Input(1));
   if (const auto number = c.Attr<int64_t>("output_dtype", 0); number != 0) dtype = DataTypeOf(number);
   if (!IsFloating(dtype)) c.Unsupported("the result is of type ", ToString(dtype));
+  const DataType from = c.TypeOf(x);
+  if (IsTyped(from) || from == DataType::kInt32 || from == DataType::kInt4 || from == DataType::kUInt4) {
+    std::string integers = x;
+    std::string zero = c.OptionalInput(2);
+    if (from == DataType::kInt4 || from == DataType::kUInt4) {
+      const DataType wide = from == DataType::kInt4 ? DataType::kInt8 : DataType::kUInt8;
+      integers = c.Cast(x, wide);
+      if (!zero.empty()) zero = c.Cast(zero, wide);
+    }
+    return c.EmitResult(
+        "dequantize_linear", {{"x", {integers}}, {"scale", {c.Input(1)}}, {"zero_point", {zero}}},
+        {{"axis", c.Attr<int64_t>("axis", 1)}, {"block_size", c.Attr<int64_t>("block_size", 0)}, {"dtype", dtype}});
+  }
   std::string y = c.Cast(x, DataType::kFloat);
   if (c.HasInput(2)) y = c.Binary("subtract", y, c.Cast(Spread(c, c.Input(2), x), DataType::kFloat));
   const std::string scale = c.Cast(Spread(c, c.Input(1), x), DataType::kFloat);
@@ -92,7 +131,8 @@ void DynamicQuantizeLinear(OnnxContext& c) {
   // The division is by 255 itself, as the standard has it: times 1/255 rounds differently.
   const std::string scale = c.Binary("divide", c.Binary("subtract", high, low), c.Like(x, 255.0));
   const std::string zero_point = Saturated(c, c.Unary("neg", c.Binary("divide", low, scale)), "", DataType::kUInt8);
-  c.Bind(0, Saturated(c, c.Binary("divide", x, scale), zero_point, DataType::kUInt8));
+  c.EmitResult("quantize_linear", {{"x", {x}}, {"scale", {scale}}, {"zero_point", {zero_point}}},
+               {{"dtype", DataType::kUInt8}});
   c.Bind(1, scale);
   c.Bind(2, zero_point);
 }
@@ -107,14 +147,40 @@ std::string Centred(OnnxContext& c, const std::string& x, const std::string& zer
   return c.Binary("subtract", wide, c.Cast(spread ? c.Unsqueezed(zero, std::move(unsqueeze)) : zero, dtype));
 }
 
+// Whether quantized_matmul takes the factors `a` and `b` with zero points (perhaps none) and scales.
+bool IsQuantizedMatmul(OnnxContext& c, size_t a, size_t b, const std::string& a_zero, const std::string& b_zero) {
+  return IsByte(c.TypeOf(c.Input(a))) && IsByte(c.TypeOf(c.Input(b))) && (a_zero.empty() || IsSingle(c, a_zero)) &&
+         IsPerChannel(c, b_zero);
+}
+
 void MatMulInteger(OnnxContext& c) {
+  if (IsQuantizedMatmul(c, 0, 1, c.OptionalInput(2), c.OptionalInput(3))) {
+    return c.EmitResult(
+        "quantized_matmul",
+        {{"x", {c.Input(0)}}, {"y", {c.Input(1)}}, {"x_zero", {c.OptionalInput(2)}}, {"y_zero", {c.OptionalInput(3)}}});
+  }
   // A zero point per row of the first, per column of the second.
   const std::string a = Centred(c, c.Input(0), c.OptionalInput(2), {1}, DataType::kInt32);
   const std::string b = Centred(c, c.Input(1), c.OptionalInput(3), {}, DataType::kInt32);
   c.EmitResult("matmul", {{"x", {a}}, {"y", {b}}});
 }
 
+// Whether quantized_conv2d takes the image and filter with these zero points (perhaps none).
+bool IsQuantizedConv(OnnxContext& c, size_t x, size_t w, const std::string& x_zero, const std::string& w_zero) {
+  const int rank = c.Rank(c.Input(w));
+  return IsByte(c.TypeOf(c.Input(x))) && IsByte(c.TypeOf(c.Input(w))) && (rank == 3 || rank == 4) &&
+         (x_zero.empty() || IsSingle(c, x_zero)) && IsPerChannel(c, w_zero);
+}
+
 void ConvInteger(OnnxContext& c) {
+  if (IsQuantizedConv(c, 0, 1, c.OptionalInput(2), c.OptionalInput(3))) {
+    return c.Bind(0, EmitConv(c, "quantized_conv",
+                              {{"x", {c.Input(0)}},
+                               {"filter", {c.Input(1)}},
+                               {"x_zero", {c.OptionalInput(2)}},
+                               {"filter_zero", {c.OptionalInput(3)}}},
+                              {}));
+  }
   const std::vector<int64_t> behind =
       c.Rank(c.Input(1)) == 3 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1, 2, 3};
   // f64 holds every sum exactly.
@@ -136,6 +202,18 @@ DataType ResultType(OnnxContext& c, size_t zero_point) {
 }
 
 void QLinearMatMul(OnnxContext& c) {
+  const DataType dtype = c.TypeOf(c.Input(7));
+  if (IsByte(dtype) && IsSingle(c, c.Input(1)) && IsPerChannel(c, c.Input(4)) && IsSingle(c, c.Input(6)) &&
+      IsQuantizedMatmul(c, 0, 3, c.Input(2), c.Input(5))) {
+    return c.EmitResult("quantized_matmul",
+                        {{"x", {c.Input(0)}},
+                         {"y", {c.Input(3)}},
+                         {"scale", {Ratio(c, c.Input(1), c.Input(4), c.Input(6))}},
+                         {"x_zero", {c.Input(2)}},
+                         {"y_zero", {c.Input(5)}},
+                         {"out_zero", {c.Input(7)}}},
+                        {{"dtype", dtype}});
+  }
   const std::string a = Centred(c, c.Input(0), c.Input(2), {1}, DataType::kInt32);
   const std::string b = Centred(c, c.Input(3), c.Input(5), {}, DataType::kInt32);
   std::string a_scale = c.Input(1);
@@ -146,6 +224,19 @@ void QLinearMatMul(OnnxContext& c) {
 }
 
 void QLinearConv(OnnxContext& c) {
+  if (const DataType dtype = c.TypeOf(c.Input(7)); IsByte(dtype) && IsSingle(c, c.Input(1)) &&
+                                                   IsPerChannel(c, c.Input(4)) && IsSingle(c, c.Input(6)) &&
+                                                   IsQuantizedConv(c, 0, 3, c.Input(2), c.Input(5))) {
+    return c.Bind(0, EmitConv(c, "quantized_conv",
+                              {{"x", {c.Input(0)}},
+                               {"filter", {c.Input(3)}},
+                               {"scale", {Ratio(c, c.Input(1), c.Input(4), c.Input(6))}},
+                               {"bias", {c.OptionalInput(8)}},
+                               {"x_zero", {c.Input(2)}},
+                               {"filter_zero", {c.Input(5)}},
+                               {"out_zero", {c.Input(7)}}},
+                              {{"dtype", dtype}}));
+  }
   const bool one_axis = c.Rank(c.Input(3)) == 3;
   const std::vector<int64_t> behind = one_axis ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1, 2, 3};
   const std::string x = Centred(c, c.Input(0), c.Input(2), {}, DataType::kFloat);

@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "core/device_context.h"
-#include "kernel/conv_window.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/conv/conv_problem.h"
 #include "kernels/cpu/movement/strided_copy.h"
 #include "kernels/cpu/op_epilogue.h"
 #include "kernels/cpu/tensor_loops.h"
-#include "op/infer/window.h"
 
 namespace wherry::cpu {
 namespace {
@@ -45,44 +44,10 @@ void CopyLaidOut(const TensorMeta& from_meta, const float* from, const TensorMet
   StridedCopy(LoopsOver(to_meta, {&from_meta, 1}), from, to, sizeof(float), pool);
 }
 
-ConvWeightShape WeightShapeOf(const Shape& filter, int64_t groups) {
-  return {filter[0], filter[1], filter[2], filter[3], groups};
-}
-
-// All but what depends on the image.
-ConvShape PartialShapeOf(const KernelProblem& problem) {
-  const WindowAttributes window = ConvWindow(problem);
-  ConvShape s;
-  s.weight = WeightShapeOf(problem.Input("filter")->shape(), problem.Attr<int64_t>("groups"));
-  s.stride_height = window.stride[0];
-  s.stride_width = window.stride[1];
-  s.dilation_height = window.dilation[0];
-  s.dilation_width = window.dilation[1];
-  return s;
-}
-
-ConvShape ShapeOf(const KernelProblem& problem) {
-  const TensorMeta x = problem.Input("x")->tensor_meta();
-  ConvShape s = PartialShapeOf(problem);
-  s.batch = x.shape[0];
-  s.in_height = x.shape[2];
-  s.in_width = x.shape[3];
-  const WindowAttributes window = ConvWindow(problem);
-  const WindowAxis rows = ResolveWindowAxis(window, 0, s.in_height, s.weight.kernel_height, false);
-  const WindowAxis columns = ResolveWindowAxis(window, 1, s.in_width, s.weight.kernel_width, false);
-  s.pad_top = rows.pad_begin;
-  s.pad_bottom = rows.pad_end;
-  s.pad_left = columns.pad_begin;
-  s.pad_right = columns.pad_end;
-  s.in_pixel_stride = x.effective_pixel_stride();
-  s.out_pixel_stride = problem.Output().tensor_meta().effective_pixel_stride();
-  return s;
-}
-
 template <ConvAlgorithm kAlgorithm>
 Support SupportsVariant(const KernelProblem& problem) {
   if (!problem.Input("filter")->known()) return Support::No("needs a filter of known shape");
-  if (CanRun(kAlgorithm, PartialShapeOf(problem))) return Support::Yes();
+  if (CanRun(kAlgorithm, PartialConvShapeOf(problem))) return Support::Yes();
   return Support::No(kAlgorithm == ConvAlgorithm::kDepthwise
                          ? "needs one input and one output channel per group"
                          : "needs a 3x3 kernel, strides and dilations of 1, and one group");
@@ -109,7 +74,7 @@ std::shared_ptr<Conv2dPlan> MakePlan(const KernelProblem& problem, const ConvSha
 }
 
 std::shared_ptr<Conv2dPlan> MakeAutoPlan(const KernelProblem& problem) {
-  const ConvShape shape = ShapeOf(problem);
+  const ConvShape shape = ConvShapeOf(problem);
   ConvAlgorithm algorithm = ChooseConvAlgorithm(shape, problem.threads());
   // A filter that is transformed at every run costs more than Winograd saves on all but large images.
   const bool winograd = algorithm == ConvAlgorithm::kWinograd2 || algorithm == ConvAlgorithm::kWinograd4;
@@ -129,18 +94,18 @@ std::shared_ptr<const KernelPlan> PlanPlain(const KernelProblem& problem) {
 
 template <ConvAlgorithm kAlgorithm>
 std::shared_ptr<const KernelPlan> PlanVariant(const KernelProblem& problem) {
-  return MakePlan(problem, ShapeOf(problem), kAlgorithm);
+  return MakePlan(problem, ConvShapeOf(problem), kAlgorithm);
 }
 
 size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
   const ConvFormat parsed = ParseConvPackFormat(format);
-  return static_cast<size_t>(ConvPackedSize(parsed.algorithm, WeightShapeOf(filter.shape, parsed.groups))) *
+  return static_cast<size_t>(ConvPackedSize(parsed.algorithm, ConvWeightShapeOf(filter.shape, parsed.groups))) *
          sizeof(float);
 }
 
 void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
   const ConvFormat parsed = ParseConvPackFormat(format);
-  PackConv(parsed.algorithm, WeightShapeOf(filter.shape(), parsed.groups), filter.data<float>(),
+  PackConv(parsed.algorithm, ConvWeightShapeOf(filter.shape(), parsed.groups), filter.data<float>(),
            static_cast<float*>(packed), nullptr);
 }
 

@@ -6,6 +6,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     target_include_directories(wherry_highway SYSTEM INTERFACE "${WHERRY_HIGHWAY_INCLUDE_DIR}")
     list(APPEND LAYER_LIBS wherry_highway)
   endif()
+  # Integers must not depend on whether the compiler joins a product and a sum into one rounding.
+  set_source_files_properties("${dir}/quantized/byte_elementwise.cc" PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 else()
   set(LAYER_SKIP ON)
 endif()

@@ -113,6 +113,19 @@ std::vector<MetaTensor> MaxPoolWithIndexInferMeta(const MetaTensor& x, const Sym
 MetaTensor UnpoolInferMeta(const MetaTensor& x, const MetaTensor& indices, const SymIntArray& output_size,
                            const std::string& index);
 
+// Integers with scales. QuantizeLinear serves both ways.
+MetaTensor QuantizeLinearInferMeta(const MetaTensor& x, const MetaTensor& scale, const MetaTensor* zero_point, int axis,
+                                   int64_t block_size, DataType dtype);
+MetaTensor QuantizedConv2dInferMeta(const MetaTensor& x, const MetaTensor& filter, const MetaTensor* scale,
+                                    const MetaTensor* bias, const MetaTensor* x_zero, const MetaTensor* filter_zero,
+                                    const MetaTensor* out_zero, const std::vector<int64_t>& strides,
+                                    const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
+                                    const std::vector<int64_t>& dilations, int groups, DataType dtype);
+MetaTensor QuantizedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, const MetaTensor* scale,
+                                    const MetaTensor* bias, const MetaTensor* x_zero, const MetaTensor* y_zero,
+                                    const MetaTensor* out_zero, bool transpose_y, DataType dtype);
+MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y);
+
 // Resampling.
 MetaTensor InterpolateInferMeta(const MetaTensor& x, const MetaTensor* roi, const MetaTensor* scale_tensor,
                                 const SymIntArray& size, const std::vector<int64_t>& axes,

@@ -1,0 +1,37 @@
+// Between numbers and their integers, and sums of integers with different scales: rows of `count` neighbours, on the
+// calling thread. Results are those of the reference kernels, bit by bit.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cpu_info.h"
+
+namespace wherry::cpu {
+
+// x / scale, rounded (ties to even or away from 0), plus zero, cut to T: i8, u8, i16 or u16.
+struct QuantizeStep {
+  float scale = 1.0F;
+  int32_t zero = 0;
+  bool ties_away = false;
+};
+template <typename T>
+void QuantizeRow(const float* x, int64_t count, const QuantizeStep& step, T* out);
+
+// (x - zero) * scale.
+template <typename T>
+void DequantizeRow(const T* x, int64_t count, float scale, int32_t zero, float* out);
+
+struct QuantizedSum {
+  float x_scale = 1.0F;
+  float y_scale = 1.0F;
+  float out_scale = 1.0F;
+  int32_t x_zero = 0;
+  int32_t y_zero = 0;
+  int32_t out_zero = 0;
+  int32_t low = 0;  // within T's
+  int32_t high = 0;
+};
+template <typename T>
+void QuantizedAddRow(const T* x, const T* y, int64_t count, const QuantizedSum& sum, T* out);
+
+}  // namespace wherry::cpu

@@ -1,0 +1,209 @@
+#include "kernels/cpu/quantized/byte_gemm.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/simd/isa.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/quantized/byte_gemm.cc"
+#include "kernels/cpu/simd/foreach_isa.h"
+
+#include "kernels/cpu/quantized/byte_result-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wherry::cpu::HWY_NAMESPACE {
+namespace {
+
+using WordTag = hn::Repartition<int16_t, IntTag>;
+using WordVec = hn::Vec<WordTag>;
+
+#undef WHERRY_BYTE_DOT
+#if HWY_TARGET == HWY_AVX3
+#define WHERRY_BYTE_DOT "vpdpbusd %2, %1, %0"
+#elif HWY_TARGET == HWY_AVX2
+#define WHERRY_BYTE_DOT "%{vex%} vpdpbusd %2, %1, %0"
+#endif
+
+// Four columns' bytes per lane of `acc`: sum + the four products of u8 `a` and i8 `w`. The instruction as text, because
+// Highway's targets do not have it: a body that uses it runs only where HasByteDot says so.
+HWY_INLINE IntVec Dot(IntVec acc, IntVec a, IntVec w) {
+#ifdef WHERRY_BYTE_DOT
+  asm(WHERRY_BYTE_DOT : "+v"(acc.raw) : "v"(a.raw), "v"(w.raw));
+
+#else
+  (void)a;
+  (void)w;
+#endif
+  return acc;
+}
+
+HWY_INLINE int32_t FourBytes(const uint8_t* p) {
+  int32_t bytes;
+  std::memcpy(&bytes, p, sizeof(bytes));
+  return bytes;
+}
+
+// How many rows a tile may have; with 16 registers, splitting bytes into words leaves room for fewer.
+template <bool kDot>
+constexpr int64_t MaxRows() {
+  return HWY_TARGET == HWY_AVX3 || kDot ? 6 : 4;
+}
+constexpr int kTileVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+
+// Rows [row, row + MR) times NV vectors of columns from `col` on.
+template <bool kDot, int MR, int NV>
+HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t row, int64_t col, int64_t cols) {
+  const IntTag tag;
+  IntVec acc[MR][NV];
+  WHERRY_UNROLL
+  for (int r = 0; r < MR; ++r) {
+    WHERRY_UNROLL
+    for (int j = 0; j < NV; ++j) acc[r][j] = hn::Zero(tag);
+  }
+  const uint8_t* a = call.a + row * call.a_stride;
+  for (int64_t k = 0; k < call.k; k += 4) {
+    if constexpr (kDot) {
+      IntVec w[NV];
+      WHERRY_UNROLL
+      for (int j = 0; j < NV; ++j) w[j] = hn::LoadU(tag, reinterpret_cast<const int32_t*>(b) + j * kLanes);
+      WHERRY_UNROLL
+      for (int r = 0; r < MR; ++r) {
+        const IntVec x = hn::Set(tag, FourBytes(a + r * call.a_stride + k));
+        WHERRY_UNROLL
+        for (int j = 0; j < NV; ++j) acc[r][j] = Dot(acc[r][j], x, w[j]);
+      }
+    } else {
+      // Bytes 0 and 2, and 1 and 3, of each four as words.
+      const WordTag words;
+      WordVec even[NV];
+      WordVec odd[NV];
+      WHERRY_UNROLL
+      for (int j = 0; j < NV; ++j) {
+        const WordVec w = hn::LoadU(words, reinterpret_cast<const int16_t*>(b + j * kLanes * 4));
+        even[j] = hn::ShiftRight<8>(hn::ShiftLeft<8>(w));
+        odd[j] = hn::ShiftRight<8>(w);
+      }
+      WHERRY_UNROLL
+      for (int r = 0; r < MR; ++r) {
+        const int32_t x = FourBytes(a + r * call.a_stride + k);
+        const WordVec x_even = hn::BitCast(words, hn::Set(tag, x & 0x00FF00FF));
+        const WordVec x_odd =
+            hn::BitCast(words, hn::Set(tag, static_cast<int32_t>(static_cast<uint32_t>(x) >> 8U) & 0x00FF00FF));
+        IntVec unused = hn::Zero(tag);
+        WHERRY_UNROLL
+        for (int j = 0; j < NV; ++j) {
+          acc[r][j] = hn::ReorderWidenMulAccumulate(tag, x_even, even[j], acc[r][j], unused);
+          acc[r][j] = hn::ReorderWidenMulAccumulate(tag, x_odd, odd[j], acc[r][j], unused);
+        }
+      }
+    }
+    b += kBytePanel * 4;
+  }
+  WHERRY_UNROLL
+  for (int r = 0; r < MR; ++r) {
+    const int32_t row_sum = call.row_sums == nullptr ? 0 : call.row_sums[row + r];
+    WHERRY_UNROLL
+    for (int j = 0; j < NV; ++j) {
+      const int64_t live = cols - j * kLanes;
+      if (live > 0) StoreSums(call.result, acc[r][j], row_sum, call.row0 + row + r, col + j * kLanes, live);
+    }
+  }
+}
+
+template <bool kDot, int MR>
+void ByteRows(const ByteGemmCall& call, int64_t row, int64_t panel) {
+  const int8_t* b = static_cast<const int8_t*>(call.packed) + panel * PaddedDepth(call.k) * kBytePanel;
+  const int64_t end = std::min(call.n, (panel + 1) * kBytePanel);
+  constexpr int64_t kStep = kTileVectors * kLanes;
+  for (int64_t col = panel * kBytePanel; col < end; col += kStep, b += kStep * 4) {
+    const int64_t cols = std::min(kStep, end - col);
+    // Half tiles: narrow results would otherwise multiply zeros.
+    if (cols <= kStep / 4) {
+      ByteTile<kDot, MR, (kTileVectors + 3) / 4>(call, b, row, col, cols);
+    } else if (cols <= kStep / 2) {
+      ByteTile<kDot, MR, kTileVectors / 2>(call, b, row, col, cols);
+    } else {
+      ByteTile<kDot, MR, kTileVectors>(call, b, row, col, cols);
+    }
+  }
+}
+
+template <bool kDot>
+void ByteBlock(const ByteGemmCall& call) {
+  constexpr int64_t kMax = MaxRows<kDot>();
+  const int64_t tiles = (call.rows + kMax - 1) / kMax;
+  for (int64_t panel = call.panel_begin; panel < call.panel_end; ++panel) {
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t row = call.rows * t / tiles;
+      switch (call.rows * (t + 1) / tiles - row) {
+        case 1: ByteRows<kDot, 1>(call, row, panel); break;
+        case 2: ByteRows<kDot, 2>(call, row, panel); break;
+        case 3: ByteRows<kDot, 3>(call, row, panel); break;
+        case 4: ByteRows<kDot, 4>(call, row, panel); break;
+        case 5: ByteRows<kDot, std::min<int>(kMax, 5)>(call, row, panel); break;
+        case 6: ByteRows<kDot, std::min<int>(kMax, 6)>(call, row, panel); break;
+      }
+    }
+  }
+}
+
+void ByteGemm(const ByteGemmCall& call, [[maybe_unused]] bool dot) {
+#if HWY_TARGET != HWY_SSE4
+  if (dot) return ByteBlock<true>(call);
+#endif
+  ByteBlock<false>(call);
+}
+
+}  // namespace
+}  // namespace wherry::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace wherry::cpu {
+
+int64_t PackedByteSize(int64_t k, int64_t n) {
+  return PaddedBytes64(n) * (PaddedDepth(k) + static_cast<int64_t>(sizeof(int32_t)));
+}
+
+const int32_t* PackedColumnSums(const void* packed, int64_t k, int64_t n) {
+  return reinterpret_cast<const int32_t*>(static_cast<const char*>(packed) + PaddedBytes64(n) * PaddedDepth(k));
+}
+
+void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed) {
+  const int64_t depth = PaddedDepth(k);
+  const auto* const from = static_cast<const uint8_t*>(b.data);
+  const uint8_t flip = b.is_unsigned ? 0x80 : 0;  // less 128
+  auto* to = static_cast<int8_t*>(packed);
+  for (int64_t panel = 0; panel < PaddedBytes64(n); panel += kBytePanel) {
+    for (int64_t i = 0; i < depth; i += 4) {
+      for (int64_t j = panel; j < panel + kBytePanel; ++j) {
+        for (int64_t d = i; d < i + 4; ++d) {
+          const bool inside = d < k && j < n;
+          *to++ = inside ? static_cast<int8_t>(from[d * b.row_stride + j * b.col_stride] ^ flip) : int8_t{0};
+        }
+      }
+    }
+  }
+  auto* const sums = reinterpret_cast<int32_t*>(to);
+  for (int64_t j = 0; j < PaddedBytes64(n); ++j) {
+    uint32_t sum = 0;
+    for (int64_t i = 0; j < n && i < k; ++i) {
+      sum += static_cast<uint32_t>(static_cast<int8_t>(from[i * b.row_stride + j * b.col_stride] ^ flip));
+    }
+    sums[j] = static_cast<int32_t>(sum);
+  }
+}
+
+bool HasByteDot(Isa isa) {
+  const CpuInfo& info = CpuInfo::Get();
+  return isa == Isa::kAvx512 ? info.avx512_vnni : isa == Isa::kAvx2 && info.avx_vnni;
+}
+
+void RunByteGemm(const ByteGemmCall& call, Isa isa, bool dot) {
+  static constexpr auto kTable = WHERRY_ISA_TABLE(ByteGemm);
+  if (call.rows > 0 && call.n > 0) kTable.Of(isa)(call, dot);
+}
+
+}  // namespace wherry::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,55 @@
+// Products of integers of 8 bits, exact in i32: rows of u8 times packed columns of i8.
+//
+// Columns are packed in panels of 64, [ceil(N / 64)][ceil(K / 4)][64][4] with zeros behind K and N, then the sum of
+// each column (i32, N rounded up to 64). The format is the same on every instruction set. Weights of u8 are packed less
+// 128.
+//
+// With VNNI four products and their sum are one instruction; without it they are two of 16 bits, with the same sums.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cpu_info.h"
+#include "kernels/cpu/quantized/byte_result.h"
+
+namespace wherry::cpu {
+
+inline constexpr int64_t kBytePanel = 64;
+inline constexpr int64_t PaddedDepth(int64_t k) { return (k + 3) / 4 * 4; }
+inline constexpr int64_t PaddedBytes64(int64_t n) { return (n + 63) / 64 * 64; }
+
+int64_t PackedByteSize(int64_t k, int64_t n);
+// The sums of the columns of a packed matrix.
+const int32_t* PackedColumnSums(const void* packed, int64_t k, int64_t n);
+
+// Element (i, j) of a k x n matrix is at data[i * row_stride + j * col_stride], u8 if `is_unsigned`, else i8.
+struct ByteMatrix {
+  const void* data = nullptr;
+  bool is_unsigned = false;
+  int64_t row_stride = 0;
+  int64_t col_stride = 1;
+};
+// `packed`: PackedByteSize(k, n) bytes, aligned to 4.
+void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed);
+
+// Whether the processor multiplies four bytes at once on the vectors of this level.
+bool HasByteDot(Isa isa);
+
+// Rows of u8, each PaddedDepth(k) readable bytes, times columns of panels [panel_begin, panel_end).
+struct ByteGemmCall {
+  const uint8_t* a = nullptr;
+  int64_t a_stride = 0;
+  const int32_t* row_sums = nullptr;  // of each row; null without result.weight_zeros
+  const void* packed = nullptr;
+  int64_t rows = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+  int64_t panel_begin = 0;
+  int64_t panel_end = 0;
+  int64_t row0 = 0;  // the result's row of the first
+  ByteResult result;
+};
+// On the calling thread, by the bodies of `isa`. dot: use HasByteDot's instruction, which must be there.
+void RunByteGemm(const ByteGemmCall& call, Isa isa, bool dot);
+
+}  // namespace wherry::cpu

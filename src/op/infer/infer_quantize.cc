@@ -1,0 +1,149 @@
+// Integers with a scale, and the operators on them.
+#include <vector>
+
+#include "base/check.h"
+#include "op/infer/infer_meta.h"
+#include "op/infer/infer_util.h"
+
+namespace wherry {
+namespace {
+
+bool IsByte(DataType dtype) { return dtype == DataType::kInt8 || dtype == DataType::kUInt8; }
+
+// A scale, a bias or a zero point of one element or, if `channels` is given, one per channel.
+void CheckParameter(const MetaTensor* parameter, const char* name, DataType dtype, const Dim* channels) {
+  if (parameter == nullptr) return;
+  WHERRY_ENFORCE(parameter->dtype == dtype, kInvalidArgument, name, " is ", parameter->DebugString(), ", expected ",
+                 ToString(dtype));
+  if (!parameter->rank_known) return;
+  const Dim count = parameter->numel();
+  const bool fits = !Conflict(count, Dim(1)) || (channels != nullptr && !Conflict(count, *channels));
+  WHERRY_ENFORCE(fits, kInvalidArgument, name, " is ", parameter->DebugString(), ", expected one element",
+                 channels == nullptr ? "" : " or one per channel of the result");
+}
+
+struct Product {
+  const MetaTensor& x;
+  const MetaTensor& y;
+  const MetaTensor* scale;
+  const MetaTensor* bias;
+  const MetaTensor* x_zero;
+  const MetaTensor* y_zero;
+  const MetaTensor* out_zero;
+  DataType dtype;
+};
+
+// `channels`: null if not known.
+void CheckProduct(const Product& p, const char* y_name, const Dim* channels) {
+  WHERRY_ENFORCE(IsByte(p.x.dtype), kInvalidArgument, "x is ", p.x.DebugString(), ", expected i8 or u8");
+  WHERRY_ENFORCE(IsByte(p.y.dtype), kInvalidArgument, y_name, " is ", p.y.DebugString(), ", expected i8 or u8");
+  WHERRY_ENFORCE(IsByte(p.dtype) || p.dtype == DataType::kFloat || p.dtype == DataType::kInt32, kInvalidArgument,
+                 "dtype is ", ToString(p.dtype), ", expected i8, u8, f32 or i32");
+  WHERRY_ENFORCE(p.dtype == DataType::kInt32 ? p.scale == nullptr && p.bias == nullptr : p.scale != nullptr,
+                 kInvalidArgument, "a result of ", ToString(p.dtype), p.scale == nullptr ? " needs" : " takes no",
+                 " scale and no bias without one");
+  WHERRY_ENFORCE(IsByte(p.dtype) || p.out_zero == nullptr, kInvalidArgument, "a result of ", ToString(p.dtype),
+                 " has no out_zero");
+  if (channels == nullptr) return;
+  CheckParameter(p.scale, "scale", DataType::kFloat, channels);
+  CheckParameter(p.bias, "bias", DataType::kInt32, channels);
+  CheckParameter(p.x_zero, "x_zero", p.x.dtype, nullptr);
+  CheckParameter(p.y_zero, y_name == nullptr ? "" : "the zero point of the weights", p.y.dtype, channels);
+  CheckParameter(p.out_zero, "out_zero", p.dtype, nullptr);
+}
+
+// Integers as another type of the same shape: what infers shapes of floats serves both.
+MetaTensor As(MetaTensor meta, DataType dtype) {
+  meta.dtype = dtype;
+  meta.values.reset();
+  return meta;
+}
+
+}  // namespace
+
+MetaTensor QuantizeLinearInferMeta(const MetaTensor& x, const MetaTensor& scale, const MetaTensor* zero_point, int axis,
+                                   int64_t block_size, DataType dtype) {
+  const bool quantizes = IsFloating(x.dtype);
+  const DataType integer = quantizes ? dtype : x.dtype;
+  const bool fits = IsByte(integer) || integer == DataType::kInt16 || integer == DataType::kUInt16 ||
+                    (!quantizes && integer == DataType::kInt32);
+  WHERRY_ENFORCE(fits && IsFloating(quantizes ? x.dtype : dtype), kInvalidArgument, "x is ", x.DebugString(),
+                 " and dtype ", ToString(dtype), ", expected floats to or from integers of 8 or 16 bits");
+  WHERRY_ENFORCE(IsFloating(scale.dtype), kInvalidArgument, "scale is ", scale.DebugString(), ", expected floats");
+  WHERRY_ENFORCE(zero_point == nullptr || zero_point->dtype == integer, kInvalidArgument, "zero_point is ",
+                 zero_point == nullptr ? "" : zero_point->DebugString(), ", expected ", ToString(integer));
+  WHERRY_ENFORCE(block_size >= 0, kInvalidArgument, "block_size is ", block_size);
+  MetaTensor out = As(x, dtype);
+  out.pixel_stride = 0;
+  if (!x.rank_known || !scale.rank_known) return out;
+  if (zero_point != nullptr && zero_point->rank_known) {
+    bool same = zero_point->numel() == scale.numel() || zero_point->rank() == scale.rank();
+    for (int i = 0; same && i < scale.rank() && zero_point->rank() == scale.rank(); ++i) {
+      same = !Conflict(scale.dims[static_cast<size_t>(i)], zero_point->dims[static_cast<size_t>(i)]);
+    }
+    WHERRY_ENFORCE(same, kInvalidArgument, "zero_point is ", zero_point->DebugString(), ", scale is ",
+                   scale.DebugString(), ": expected one shape");
+  }
+  if (block_size == 0) {
+    if (scale.rank() <= 1 && scale.numel() == Dim(1)) return out;
+    const auto at = static_cast<size_t>(NormalizeAxis(axis, x.rank(), "axis"));
+    WHERRY_ENFORCE(scale.rank() == 1 && !Conflict(scale.dims[0], x.dims[at]), kInvalidArgument, "scale is ",
+                   scale.DebugString(), ", expected one element or one per place along axis ", at, " of x ",
+                   DimsText(x.dims));
+    return out;
+  }
+  const int at = NormalizeAxis(axis, x.rank(), "axis");
+  WHERRY_ENFORCE(scale.rank() == x.rank(), kInvalidArgument, "scale is ", scale.DebugString(), " and block_size ",
+                 block_size, ", expected the rank of x ", DimsText(x.dims));
+  for (int i = 0; i < x.rank(); ++i) {
+    const Dim& of_x = x.dims[static_cast<size_t>(i)];
+    const Dim& of_scale = scale.dims[static_cast<size_t>(i)];
+    if (!of_x.known() || !of_scale.known()) continue;
+    const int64_t expected =
+        i == at ? of_x.value() / block_size + (of_x.value() % block_size != 0 ? 1 : 0) : of_x.value();
+    WHERRY_ENFORCE(of_scale.value() == expected, kInvalidArgument, "scale is ", scale.DebugString(),
+                   ", expected one per ", block_size, " places along axis ", at, " of x ", DimsText(x.dims));
+  }
+  return out;
+}
+
+MetaTensor QuantizedConv2dInferMeta(const MetaTensor& x, const MetaTensor& filter, const MetaTensor* scale,
+                                    const MetaTensor* bias, const MetaTensor* x_zero, const MetaTensor* filter_zero,
+                                    const MetaTensor* out_zero, const std::vector<int64_t>& strides,
+                                    const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
+                                    const std::vector<int64_t>& dilations, int groups, DataType dtype) {
+  const MetaTensor out = Conv2dInferMeta(As(x, dtype), As(filter, dtype), {}, strides, paddings, padding_algorithm,
+                                         dilations, groups, Epilogue());
+  CheckProduct({x, filter, scale, bias, x_zero, filter_zero, out_zero, dtype}, "filter",
+               filter.rank_known ? &filter.dims[0] : nullptr);
+  return out;
+}
+
+MetaTensor QuantizedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, const MetaTensor* scale,
+                                    const MetaTensor* bias, const MetaTensor* x_zero, const MetaTensor* y_zero,
+                                    const MetaTensor* out_zero, bool transpose_y, DataType dtype) {
+  const MetaTensor out = MatmulInferMeta(As(x, dtype), As(y, dtype), false, transpose_y);
+  const Dim one(1);
+  const Dim* channels = nullptr;
+  if (y.rank_known) channels = y.rank() < 2 ? &one : &y.dims[y.dims.size() - (transpose_y ? 2 : 1)];
+  CheckProduct({x, y, scale, bias, x_zero, y_zero, out_zero, dtype}, "y", channels);
+  return out;
+}
+
+MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y) {
+  WHERRY_ENFORCE(IsByte(x.dtype) && x.dtype == y.dtype, kInvalidArgument, "x is ", x.DebugString(), ", y is ",
+                 y.DebugString(), ": expected i8 or u8, both the same");
+  MetaTensor out = As(x, x.dtype);
+  out.pixel_stride = 0;
+  if (!x.rank_known || !y.rank_known) return out;
+  WHERRY_ENFORCE(x.rank() == y.rank(), kInvalidArgument, "x is ", x.DebugString(), ", y is ", y.DebugString(),
+                 ": expected one shape");
+  for (size_t i = 0; i < x.dims.size(); ++i) {
+    WHERRY_ENFORCE(!Conflict(x.dims[i], y.dims[i]), kInvalidArgument, "x is ", x.DebugString(), ", y is ",
+                   y.DebugString(), ": expected one shape");
+    out.dims[i] = MergeDims(x.dims[i], y.dims[i]);
+  }
+  return out;
+}
+
+}  // namespace wherry
