@@ -114,6 +114,7 @@ class ColumnEpilogue {
     if constexpr (kForm == EpilogueForm::kBiasHardSwish || kScales) v = HardSwish(v);
     if constexpr (kScales) v = hn::MulAdd(v, scale_, shift_);
     if constexpr (kForm == EpilogueForm::kBiasSwish) v = hn::Mul(v, Sigmoid(v));
+    if constexpr (kForm == EpilogueForm::kBiasLeakyRelu) v = Activate<ActKind::kLeakyRelu>(v, lo_, hi_);
     if (HWY_LIKELY(count_ == kLanes)) {
       HWY_NAMESPACE::Store(v, out);
     } else {
@@ -146,6 +147,7 @@ HWY_INLINE void WithEpilogueForm(EpilogueForm form, const Body& body) {
     case EpilogueForm::kBiasHardSwish: return body.template Run<EpilogueForm::kBiasHardSwish>();
     case EpilogueForm::kBiasHardSwishScaleBias: return body.template Run<EpilogueForm::kBiasHardSwishScaleBias>();
     case EpilogueForm::kBiasSwish: return body.template Run<EpilogueForm::kBiasSwish>();
+    case EpilogueForm::kBiasLeakyRelu: return body.template Run<EpilogueForm::kBiasLeakyRelu>();
     case EpilogueForm::kGeneral: return;
   }
 }
@@ -276,6 +278,7 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epi
       }
       return;
     case EpilogueForm::kBiasSwish:  // once in BufferedTile rather than for every accumulator of every tile
+    case EpilogueForm::kBiasLeakyRelu:
     case EpilogueForm::kGeneral: {
       // Through a buffer even when the columns are whole: the added operand may be the output.
       HWY_ALIGN float tile[MR * NV * kLanes];

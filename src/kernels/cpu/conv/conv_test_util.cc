@@ -63,6 +63,7 @@ TileEpilogue MakeEpilogue(const ConvProblem& p, TestEpilogue which) {
     case TestEpilogue::kScaleBiasAdd: return e.Scale(p.bias.data()).Bias(p.bias.data()).Add(p.residual.data(), stride);
     case TestEpilogue::kRelu: return e.Activate({ActKind::kRelu, 0, 0});
     case TestEpilogue::kHardSwish: return e.Activate({ActKind::kHardSwish, 0, 0});
+    case TestEpilogue::kLeakyRelu: return e.Bias(p.bias.data()).Activate({ActKind::kLeakyRelu, 0.1f, 0});
   }
   return e;
 }
@@ -114,6 +115,10 @@ std::vector<double> ReferenceConv(const ConvProblem& p, TestEpilogue which) {
               break;
             case TestEpilogue::kScaleBiasAdd: sum = sum * bias + bias + residual; break;
             case TestEpilogue::kRelu: sum = std::max(0.0, sum); break;
+            case TestEpilogue::kLeakyRelu:
+              sum += bias;
+              sum = std::max(sum, 0.1 * sum);
+              break;
             case TestEpilogue::kHardSwish: sum *= std::clamp(sum / 6 + 0.5, 0.0, 1.0); break;
           }
           out.push_back(sum);

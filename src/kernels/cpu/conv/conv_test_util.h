@@ -46,13 +46,14 @@ enum class TestEpilogue {
   kBiasSwish,
   kScaleBiasAdd,
   kRelu,
-  kHardSwish
+  kHardSwish,
+  kLeakyRelu
 };
 inline constexpr TestEpilogue kAllTestEpilogues[] = {
     TestEpilogue::kNone,        TestEpilogue::kBias,          TestEpilogue::kBiasRelu,
     TestEpilogue::kBiasAddRelu, TestEpilogue::kBiasHardSwish, TestEpilogue::kBiasHardSwishScaleBias,
     TestEpilogue::kBiasSwish,   TestEpilogue::kScaleBiasAdd,  TestEpilogue::kRelu,
-    TestEpilogue::kHardSwish};
+    TestEpilogue::kHardSwish,   TestEpilogue::kLeakyRelu};
 
 TileEpilogue MakeEpilogue(const ConvProblem& problem, TestEpilogue which);
 

@@ -141,7 +141,7 @@ TEST(Gemm, Epilogues) {
   const std::vector<double> product = Reference({a.data(), k, 1}, {b.data(), n, 1}, m, n, k);
   const Activation relu{ActKind::kRelu};
   const Activation clip{ActKind::kClip, -0.4f, 0.6f};
-  std::vector<TileEpilogue> epilogues(18);
+  std::vector<TileEpilogue> epilogues(19);
   epilogues[1].Bias(bias.data());
   epilogues[2].Bias(bias.data()).Activate(relu);
   epilogues[3].Bias(bias.data()).Activate(clip);
@@ -159,6 +159,7 @@ TEST(Gemm, Epilogues) {
   epilogues[15].Activate(relu);
   epilogues[16].Activate({ActKind::kHardSwish}).Scale(scale.data()).Bias(bias.data());
   epilogues[17].Add(residual.data(), n + 5).Activate(clip);
+  epilogues[18].Bias(bias.data()).Activate({ActKind::kLeakyRelu, 0.2f});
   ThreadPool two(2);
   ForEachIsa([&] {
     for (size_t e = 0; e < epilogues.size(); ++e) {
@@ -178,6 +179,7 @@ TEST(Gemm, Epilogues) {
               case TileEpilogue::Step::Kind::kActivation:
                 switch (step.activation.kind) {
                   case ActKind::kRelu: want = std::fmax(0.0, want); break;
+                  case ActKind::kLeakyRelu: want *= want < 0 ? step.activation.a : 1; break;
                   case ActKind::kClip: want = std::fmin(0.6f, std::fmax(-0.4f, want)); break;
                   case ActKind::kHardSwish: want *= std::fmin(1.0, std::fmax(0.0, want / 6 + 0.5)); break;
                   case ActKind::kSwish: want /= 1.0 + std::exp(-want * step.activation.a); break;
