@@ -96,7 +96,8 @@ class PaddlePredictor {
   // The optimised model as a .wry file, complete or not at all. With `packed_weights` also the weights as the kernels
   // of the shapes planned so far read them: the file is larger, and such a predictor is ready at once.
   // Error(kUnsupported) for a light predictor.
-  virtual void SaveOptimizedModel(const std::string& path, bool packed_weights = false) const = 0;
+  virtual void SaveOptimizedModel(const std::string& path, bool packed_weights) const = 0;
+  void SaveOptimizedModel(const std::string& path) const { SaveOptimizedModel(path, false); }
 
   // The operators and kernels that a slim build of the light library needs for this model (docs/slim_build.md).
   virtual std::string RequiredKernels() const = 0;

@@ -13,9 +13,9 @@ constexpr int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
 
 // Output channels of a block of a group (depthwise: of all groups); the last one may have fewer.
-int64_t TransposedChannelBlock(const TransposedWeightShape& w);
+int64_t TransposedChannelBlock(const TransposedWeightShape& shape);
 // Kernel rows that share a product: one, or all where that makes a vector of columns.
-int64_t TransposedTapRows(const TransposedWeightShape& w);
+int64_t TransposedTapRows(const TransposedWeightShape& shape);
 
 struct TransposedBlock {
   int64_t group;
@@ -23,7 +23,7 @@ struct TransposedBlock {
   int64_t channels;
   int64_t packed;  // where its weight begins
 };
-int64_t TransposedBlockCount(const TransposedWeightShape& w);
-TransposedBlock TransposedBlockAt(const TransposedWeightShape& w, int64_t index);
+int64_t TransposedBlockCount(const TransposedWeightShape& shape);
+TransposedBlock TransposedBlockAt(const TransposedWeightShape& shape, int64_t index);
 
 }  // namespace wherry::cpu
