@@ -1,4 +1,4 @@
-// quantize_linear, dequantize_linear and quantized_add with one scale for the tensor, in any layout.
+// quantize_linear, dequantize_linear and quantized_add with one scale for the tensor, in either layout.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -136,15 +136,25 @@ void QuantizedAdd(const CpuContext& context, const DenseTensor& x, const DenseTe
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(quantize_linear, cpu, one_scale, kX86, kFloat, kAny)
+REGISTER_KERNEL_VARIANT(quantize_linear, cpu, one_scale, kX86, kFloat, kNCHW)
     .Supports(&SupportsOneScale)
     .Run(&RunQuantize);
-REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kUInt8, kAny)
+REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kUInt8, kNCHW)
     .Supports(&SupportsDequantize)
     .Run(&RunDequantize<uint8_t>);
-REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kInt8, kAny)
+REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kInt8, kNCHW)
     .Supports(&SupportsDequantize)
     .Run(&RunDequantize<int8_t>);
-REGISTER_KERNEL(quantized_add, cpu, kX86, kAny, QuantizedAdd, uint8_t, int8_t);
+REGISTER_KERNEL(quantized_add, cpu, kX86, kNCHW, QuantizedAdd, uint8_t, int8_t);
+REGISTER_KERNEL_VARIANT(quantize_linear, cpu, one_scale, kX86, kFloat, kNHWC)
+    .Supports(&SupportsOneScale)
+    .Run(&RunQuantize);
+REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kUInt8, kNHWC)
+    .Supports(&SupportsDequantize)
+    .Run(&RunDequantize<uint8_t>);
+REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kInt8, kNHWC)
+    .Supports(&SupportsDequantize)
+    .Run(&RunDequantize<int8_t>);
+REGISTER_KERNEL(quantized_add, cpu, kX86, kNHWC, QuantizedAdd, uint8_t, int8_t);
 
 }  // namespace wherry::cpu
