@@ -81,7 +81,8 @@ class CxxConfig : public ConfigBase {
   void set_dump_dir(const std::string& dir) { dump_dir_ = dir; }
   // Checks the graph's invariants after every pass.
   void set_verify(bool verify) { verify_ = verify; }
-  // Keeps the named values readable by GetTensor after a run (they leave the shared arena).
+  // Keeps the named values readable by GetTensor after a run: no pass fuses them away, and they leave the shared arena.
+  // Names of the model's main block; others are Error(kNotFound) when it is loaded.
   void set_watched_values(const std::vector<std::string>& names) { watched_values_ = names; }
 
   struct Bytes {

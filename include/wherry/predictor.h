@@ -59,7 +59,8 @@ struct LoadTimes {
   double optimize_ms = 0;  // the passes; 0 for a file that was optimised before
 };
 
-// One predictor is used by one thread at a time; Clone() for more. All methods throw Error.
+// One predictor is used by one thread at a time; Clone() for more. All methods throw Error; what a caller's own
+// callback throws passes through.
 class PaddlePredictor {
  public:
   virtual ~PaddlePredictor() = default;

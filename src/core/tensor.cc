@@ -116,8 +116,8 @@ void Tensor::ShareExternalMemory(void* data, size_t bytes, DataType dtype, std::
 
 Tensor Tensor::CopyTo(Target target) const {
   const DenseTensor& tensor = Defined(impl_);
-  WHERRY_ENFORCE(target != Target::kUndefined && target != Target::kAny, kInvalidArgument,
-                 "cannot copy a tensor to target ", ToString(target));
+  WHERRY_ENFORCE(target > Target::kAny && target <= Target::kCustom, kInvalidArgument,
+                 "cannot copy a tensor to target ", ToString(target), " (", static_cast<int>(target), ")");
   WHERRY_ENFORCE(tensor.has_data(), kInvalidArgument, "tensor ", tensor.meta().DebugString(), " has no data");
   const bool there = tensor.target() == target || (IsHostMemory(tensor.target()) && IsHostMemory(target));
   if (there && tensor.meta().is_plain()) return *this;

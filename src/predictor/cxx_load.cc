@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/check.h"
 #include "base/mapped_file.h"
@@ -34,6 +35,43 @@ Program LoadDump(const FileBytes& text) {
   if (std::filesystem::exists(beside, missing)) weights = LoadWry(FileBytes(beside, MappedFile::Open(beside))).weights;
   return ParseProgram({reinterpret_cast<const char*>(text.data.data()), text.data.size()}, std::move(weights));
 }
+
+// While passes run, watched values are outputs, which no pass takes away.
+class WatchedOutputs {
+ public:
+  WatchedOutputs(const std::vector<std::string>& names, Program* program) : program_(program), names_(names) {
+    std::set<std::string> known(program->main().inputs.begin(), program->main().inputs.end());
+    for (const OpDesc& op : program->main().ops) {
+      for (const auto& [parameter, results] : op.outputs()) known.insert(results.begin(), results.end());
+    }
+    for (const std::string& name : names_) {
+      if (known.count(name) != 0) continue;
+      const auto nearest = NearestNames(name, {known.begin(), known.end()});
+      Throw(ErrorCode::kNotFound, "the model has no value ", Quote(name), " to watch",
+            nearest.empty() ? "" : "; nearest: " + Join(nearest, ", "));
+    }
+    Block& block = program->main();
+    if (block.output_names.empty()) block.output_names = block.outputs;
+    block.outputs.insert(block.outputs.end(), names_.begin(), names_.end());
+    block.output_names.insert(block.output_names.end(), names_.begin(), names_.end());
+  }
+
+  // They are no outputs from now on.
+  std::map<std::string, std::string> Take() {
+    std::map<std::string, std::string> values;
+    Block& block = program_->main();
+    for (auto name = names_.rbegin(); name != names_.rend(); ++name) {
+      values[*name] = block.outputs.back();
+      block.outputs.pop_back();
+      if (!block.output_names.empty()) block.output_names.pop_back();
+    }
+    return values;
+  }
+
+ private:
+  Program* program_;
+  const std::vector<std::string>& names_;
+};
 
 }  // namespace
 
@@ -77,7 +115,11 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   model.program = observer.import ? observer.import() : ImportFromConfig(config);
   model.import_ms = import_time.Milliseconds();
   if (observer.imported) observer.imported(model.program);
-  if (model.program.optimized) return model;
+  WatchedOutputs watched(config.watched_values(), &model.program);
+  if (model.program.optimized) {
+    model.watched = watched.Take();
+    return model;
+  }
   OptimizerOptions options;
   options.verify = options.verify || config.verify();
   options.stop_after = config.stop_after();
@@ -98,6 +140,7 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   }
   dump.WriteWeights();
   model.report = optimizer.report();
+  model.watched = watched.Take();
   return model;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct LoadedModel {
   Program program;
   double import_ms = 0;
   OptimizeReport report;  // empty when the file was optimised already or the passes are {"none"}
+  // The config's watched values, by what the optimised program calls them.
+  std::map<std::string, std::string> watched;
 };
 
 // Who takes part in a load; each may be null.

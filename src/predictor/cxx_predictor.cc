@@ -23,7 +23,10 @@ std::shared_ptr<PaddlePredictor> MakePredictor(const CxxConfig& config, const Lo
   origin->report = model.report.passes.empty() ? "" : model.report.DebugString();
   origin->save = [](const Program& program, const std::string& path) { SaveWry(program, path); };
   const double building = time.Milliseconds();
-  std::shared_ptr<const Executable> executable = Executable::Build(std::move(model.program), config.watched_values());
+  origin->watched = std::move(model.watched);
+  std::vector<std::string> watched;
+  for (const auto& [name, value] : origin->watched) watched.push_back(value);
+  std::shared_ptr<const Executable> executable = Executable::Build(std::move(model.program), watched);
   load.push_back(LoadEvent("bind kernels", building, time.Milliseconds() - building));
   return std::make_shared<LightPredictor>(std::move(executable), std::move(origin), config, std::move(load));
 }

@@ -15,17 +15,44 @@ namespace {
 constexpr int64_t kOpenImageDim = 64;
 constexpr int64_t kOpenDim = 16;
 
-Shape ShapeFor(const std::string& name, const MetaTensor& type, const std::map<std::string, Shape>& shapes) {
-  const auto given = shapes.find(name);
-  if (given != shapes.end()) return given->second;
-  WHERRY_ENFORCE(type.rank_known, kInvalidArgument, "input '", name, "' has no declared rank: give its shape");
-  Shape shape;
-  for (int i = 0; i < type.rank(); ++i) {
-    const Dim& dim = type.dims[static_cast<size_t>(i)];
-    shape.push_back(dim.known() ? dim.value() : i == 0 ? 1 : type.rank() == 4 && i >= 2 ? kOpenImageDim : kOpenDim);
+// Shapes for the inputs of a program; a dimension's name means the same number in all of them.
+class InputShapes {
+ public:
+  InputShapes(const Program& program, const std::map<std::string, Shape>& given) : program_(program), given_(given) {
+    for (const auto& [name, shape] : given) {
+      const auto type = program.main().values.find(name);
+      if (type == program.main().values.end() || !type->second.rank_known || type->second.rank() != shape.rank())
+        continue;
+      for (int i = 0; i < shape.rank(); ++i) BindSymbol(type->second.dims[static_cast<size_t>(i)], shape[i]);
+    }
   }
-  return shape;
-}
+
+  Shape Of(const std::string& name) {
+    const auto given = given_.find(name);
+    if (given != given_.end()) return given->second;
+    const MetaTensor& type = program_.main().values.at(name);
+    WHERRY_ENFORCE(type.rank_known, kInvalidArgument, "input '", name, "' has no declared rank: give its shape");
+    Shape shape;
+    for (int i = 0; i < type.rank(); ++i) {
+      const Dim& dim = type.dims[static_cast<size_t>(i)];
+      const std::optional<int64_t> known = Evaluate(dim, symbols_);
+      shape.push_back(known ? *known : i == 0 ? 1 : type.rank() == 4 && i >= 2 ? kOpenImageDim : kOpenDim);
+      BindSymbol(dim, shape.back());
+    }
+    return shape;
+  }
+
+ private:
+  // The first number that a name gets is its number.
+  void BindSymbol(const Dim& dim, int64_t number) {
+    const std::vector<std::string> names = SymbolsOf(dim);
+    if (names.size() == 1 && dim == program_.symbols->Symbol(names[0])) symbols_.emplace(names[0], number);
+  }
+
+  const Program& program_;
+  const std::map<std::string, Shape>& given_;
+  SymbolValues symbols_;
+};
 
 template <typename T, typename Draw>
 void Fill(Tensor* tensor, Draw draw) {
@@ -68,9 +95,9 @@ std::map<std::string, Tensor> RandomInputs(const CxxConfig& config, const std::m
 std::map<std::string, Tensor> RandomInputsFor(const Program& program, const std::map<std::string, Shape>& shapes,
                                               uint64_t seed) {
   std::map<std::string, Tensor> inputs;
+  InputShapes of_inputs(program, shapes);
   for (const std::string& name : program.main().inputs) {
-    const MetaTensor& type = program.main().values.at(name);
-    inputs[name] = RandomTensor(type.dtype, ShapeFor(name, type, shapes), seed++);
+    inputs[name] = RandomTensor(program.main().values.at(name).dtype, of_inputs.Of(name), seed++);
   }
   for (const auto& [name, shape] : shapes) {
     WHERRY_ENFORCE(inputs.count(name) != 0, kNotFound, "a shape is given for '", name,

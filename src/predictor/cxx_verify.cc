@@ -104,7 +104,13 @@ class PassByPass {
       WHERRY_ENFORCE(inputs_.count(name) != 0, kNotFound, "'", name, "' is given and is no input of the model");
       inputs_[name] = tensor;
     }
-    expected_ = RunOnce(plain_.Clone(), inputs_, {});
+    try {
+      expected_ = RunOnce(plain_.Clone(), inputs_, {});
+    } catch (Error& error) {
+      error.AddContext(options_.inputs.empty() ? "running the model without passes, on random inputs"
+                                               : "running the model without passes");
+      throw;
+    }
   }
 
   void Check(const std::string& pass, const mir::SSAGraph& graph) {

@@ -105,10 +105,20 @@ std::unique_ptr<const Tensor> LightPredictor::GetTensor(const std::string& name)
   for (size_t i = 0; i < output_infos_.size(); ++i) {
     if (output_infos_[i].name == name) return GetOutput(static_cast<int>(i));
   }
-  std::shared_ptr<DenseTensor> value = session_.Value(name);
-  WHERRY_ENFORCE(value != nullptr, kNotFound, "value ", Quote(name),
-                 " is not there: it does not exist in the optimised program, or it is neither an output nor watched "
-                 "(CxxConfig::set_watched_values)");
+  const auto watched = origin_->watched.find(name);
+  WHERRY_ENFORCE(watched != origin_->watched.end(), kNotFound, "value ", Quote(name),
+                 " is neither an output nor watched (CxxConfig::set_watched_values)");
+  const std::string& called = watched->second;
+  const std::vector<std::string>& inputs = executable_->program().main().inputs;
+  const auto input = std::find(inputs.begin(), inputs.end(), called);
+  if (input != inputs.end())
+    return std::make_unique<const Tensor>(inputs_[static_cast<size_t>(input - inputs.begin())]);
+  const auto weight = executable_->program().weights.find(called);
+  if (weight != executable_->program().weights.end()) {
+    return std::make_unique<const Tensor>(std::make_shared<DenseTensor>(weight->second));
+  }
+  std::shared_ptr<DenseTensor> value = session_.Value(called);
+  WHERRY_ENFORCE(value != nullptr, kNotFound, "value ", Quote(name), " is not there: no run has made it yet");
   return std::make_unique<const Tensor>(std::move(value));
 }
 

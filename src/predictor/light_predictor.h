@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ namespace wherry {
 // What a predictor and its clones share, beside the executable.
 struct PredictorOrigin {
   LoadTimes times;
-  std::string report;  // the optimiser's, as text; empty when nothing was optimised
+  std::string report;                          // the optimiser's, as text; empty when nothing was optimised
+  std::map<std::string, std::string> watched;  // values kept for GetTensor, by what the program calls them
   // Writes the program as .wry; null: not possible here.
   std::function<void(const Program& program, const std::string& path)> save;
 };

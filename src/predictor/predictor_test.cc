@@ -134,6 +134,39 @@ TEST_F(PredictorTest, OptimisesAndReports) {
   EXPECT_EQ(CreatePaddlePredictor(without)->ProgramText().find("fc("), std::string::npos);
 }
 
+TEST_F(PredictorTest, WatchedValuesAreNotFusedAway) {
+  const std::vector<float> right = RunOnOnes(CreatePaddlePredictor(Config()).get());
+  CxxConfig config = Config();
+  config.set_watched_values({"m", "x", "y"});
+  const auto predictor = CreatePaddlePredictor(config);
+  EXPECT_NE(ErrorText([&] { predictor->GetTensor("m"); }).find("no run has made it"), std::string::npos);
+  EXPECT_EQ(RunOnOnes(predictor.get()), right);
+  EXPECT_EQ(predictor->GetOutputNames(), std::vector<std::string>{"y"});
+  const auto product = predictor->GetTensor("m");
+  ASSERT_EQ(product->numel(), 2);
+  EXPECT_EQ(predictor->GetTensor("x")->data<float>()[0], 1.0F);
+  EXPECT_EQ(predictor->GetTensor("y")->data<float>()[1], right[1]);
+  const auto clone = predictor->Clone();
+  RunOnOnes(clone.get(), 3);
+  EXPECT_EQ(clone->GetTensor("m")->numel(), 6);
+  EXPECT_EQ(clone->GetTensor("m")->data<float>()[5], product->data<float>()[1]);
+  config.set_watched_values({"mm"});
+  const std::string error = ErrorText([&] { CreatePaddlePredictor(config); });
+  EXPECT_NE(error.find("no value 'mm' to watch; nearest: m"), std::string::npos) << error;
+}
+
+TEST_F(PredictorTest, RandomInputsShareTheNamesOfDimensions) {
+  std::ofstream(Path("two.wir")) << "block main(%x : f32[b,s], %p : f32[3,b,(s+1)]) -> (%y) {\n"
+                                    "  %y = reshape(x: %x) {shape = [-1]}\n}\n";
+  CxxConfig config;
+  config.set_model_dir(Path("two.wir"));
+  std::map<std::string, Tensor> inputs = RandomInputs(config, {});
+  EXPECT_EQ(inputs.at("x").shape(), Shape({1, 16}));
+  EXPECT_EQ(inputs.at("p").shape(), Shape({3, 1, 17}));
+  inputs = RandomInputs(config, {{"x", Shape({4, 5})}});
+  EXPECT_EQ(inputs.at("p").shape(), Shape({3, 4, 6}));
+}
+
 TEST_F(PredictorTest, UnknownNamesGetTheNearestOnes) {
   CxxConfig config = Config();
   config.set_passes_internal({"fc_fuze_pass"});

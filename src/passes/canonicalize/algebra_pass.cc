@@ -59,11 +59,12 @@ std::optional<DenseTensor> Map(const DenseTensor& weight, Fn fn) {
   return result;
 }
 
+// Between the two products a value may be infinite, or 0, and stay so: x * 1e30 * 1e-30 is not x for a large x. Factors
+// that a network means are nearer to 1.
 std::optional<float> Product(float a, float b) {
-  const float product = a * b;
-  // Neither lost to overflow nor to underflow.
-  const bool sound = a == 0 || b == 0 || std::isnormal(product);
-  return sound && std::isfinite(product) ? std::optional<float>(product) : std::nullopt;
+  constexpr float kLargest = 1e6F;
+  const auto moderate = [](float x) { return x == 0 || (std::abs(x) <= kLargest && std::abs(x) >= 1 / kLargest); };
+  return moderate(a) && moderate(b) ? std::optional<float>(a * b) : std::nullopt;
 }
 
 std::optional<float> Sum(float a, float b) {
