@@ -21,7 +21,7 @@ struct Parameters {
 
 // By ONNX's name in lower case: models write it either way. The defaults are those of the operators of the same name.
 const Parameters* FindActivation(std::string name) {
-  static const std::map<std::string, Parameters> kActivations = {
+  static const std::map<std::string, Parameters> activations = {
       {"sigmoid", {"sigmoid", false, false, 0, 0}},
       {"tanh", {"tanh", false, false, 0, 0}},
       {"relu", {"relu", false, false, 0, 0}},
@@ -36,8 +36,8 @@ const Parameters* FindActivation(std::string name) {
   };
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  const auto it = kActivations.find(name);
-  return it == kActivations.end() ? nullptr : &it->second;
+  const auto it = activations.find(name);
+  return it == activations.end() ? nullptr : &it->second;
 }
 
 // activation_alpha and _beta hold values in the order of the activations that take one.
