@@ -21,6 +21,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "pad_conv_fuse_pass",         // zeros around an image, which stand between a squeeze and its unsqueeze too
       "squeeze_sink_pass",          // convolutions along one axis: brings what follows to where it can be fused
       "conv_bn_fuse_pass",          // into weights and bias, before the bias becomes an epilogue
+      "batch_norm_split_pass",      // what is left of them: steps for an epilogue or an elementwise group
       "fc_fuse_pass",               // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
       "flatten_fc_fuse_pass",       // fc flattens by itself
       "lstm_fuse_pass",             // cells, before epilogues and elementwise groups take their pieces
