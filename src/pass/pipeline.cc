@@ -29,6 +29,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "interpolate_fuse_pass",      // sizes computed from shapes, repeated pixels
       "norm_fuse_pass",             // before the gain or the bias is taken for a step of something else
       "attention_fuse_pass",        // while its scale and mask stand apart from the products
+      "causal_mask_fuse_pass",      // masks that compare positions, which shapes above have made symbols of
       "qkv_merge_pass",             // the products in front of an attention, which reads each by its columns
       "activation_fuse_pass",       // activations before their pieces are taken into an epilogue one by one
       "matmul_operand_fuse_pass",   // numbers that the operands of a product are multiplied by, and transposes
