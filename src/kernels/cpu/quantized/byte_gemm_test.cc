@@ -1,0 +1,84 @@
+#include "kernels/cpu/quantized/byte_gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "kernels/cpu/simd/isa_test_util.h"
+
+namespace wherry::cpu {
+namespace {
+
+struct Case {
+  int64_t rows;
+  int64_t k;
+  int64_t n;
+};
+
+// The sums of u8 rows times i8 columns, as every body must give them.
+std::vector<int32_t> Sums(const std::vector<uint8_t>& a, int64_t a_stride, const std::vector<int8_t>& b,
+                          const Case& c) {
+  std::vector<int32_t> sums(static_cast<size_t>(c.rows * c.n));
+  for (int64_t i = 0; i < c.rows; ++i) {
+    for (int64_t j = 0; j < c.n; ++j) {
+      int32_t& sum = sums[static_cast<size_t>(i * c.n + j)];
+      for (int64_t k = 0; k < c.k; ++k) {
+        sum += a[static_cast<size_t>(i * a_stride + k)] * b[static_cast<size_t>(k * c.n + j)];
+      }
+    }
+  }
+  return sums;
+}
+
+TEST(ByteGemm, EveryBodyGivesTheSums) {
+  std::mt19937 random(1);  // NOLINT: the same numbers each time
+  for (const Case& c : {Case{1, 1, 1}, Case{3, 5, 15}, Case{5, 64, 16}, Case{6, 33, 17}, Case{7, 130, 65},
+                        Case{13, 27, 33}, Case{12, 576, 128}, Case{4, 0, 3}}) {
+    SCOPED_TRACE(c.rows * 1000000 + c.k * 1000 + c.n);
+    const int64_t a_stride = PaddedDepth(c.k) + 4;
+    std::vector<uint8_t> a(static_cast<size_t>(c.rows * a_stride));
+    std::vector<int8_t> b(static_cast<size_t>(c.k * c.n));
+    // The extremes too, whose sums of two do not fit into 16 bits.
+    for (uint8_t& x : a) x = random() % 4 == 0 ? 255 : static_cast<uint8_t>(random());
+    for (int8_t& w : b) w = random() % 4 == 0 ? int8_t{-128} : static_cast<int8_t>(random());
+    std::vector<int32_t> packed(static_cast<size_t>(PackedByteSize(c.k, c.n)) / sizeof(int32_t));
+    PackBytes({b.data(), false, c.n, 1}, c.k, c.n, packed.data());
+    const std::vector<int32_t> expected = Sums(a, a_stride, b, c);
+    const std::vector<int32_t> zeros(static_cast<size_t>(PaddedBytes64(c.n)));
+    ForEachIsa([&] {
+      for (const bool dot : {false, true}) {
+        if (dot && !HasByteDot(ActiveIsa())) continue;
+        SCOPED_TRACE(dot);
+        std::vector<int32_t> got(expected.size(), -1);
+        ByteGemmCall call;
+        call.a = a.data();
+        call.a_stride = a_stride;
+        call.packed = packed.data();
+        call.rows = c.rows;
+        call.n = c.n;
+        call.k = c.k;
+        call.panel_end = PaddedBytes64(c.n) / kBytePanel;
+        call.result.data = got.data();
+        call.result.stride = c.n;
+        call.result.offsets = zeros.data();
+        RunByteGemm(call, ActiveIsa(), dot);
+        EXPECT_EQ(got, expected);
+      }
+    });
+  }
+}
+
+TEST(ByteGemm, PackedColumnsHaveTheirSums) {
+  const std::vector<uint8_t> b{1, 200, 3, 128, 255, 0};  // 3 x 2
+  std::vector<int32_t> packed(static_cast<size_t>(PackedByteSize(3, 2)) / sizeof(int32_t));
+  PackBytes({b.data(), true, 2, 1}, 3, 2, packed.data());
+  const int32_t* sums = PackedColumnSums(packed.data(), 3, 2);
+  EXPECT_EQ(sums[0], 1 + 3 + 255 - 3 * 128);
+  EXPECT_EQ(sums[1], 200 + 128 + 0 - 3 * 128);
+  EXPECT_EQ(sums[2], 0);
+  EXPECT_EQ(sums[63], 0);
+}
+
+}  // namespace
+}  // namespace wherry::cpu
