@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Runs the commands of docs/explain.md and looks at what they write.
 
-usage: explain_test.py WHERRY DOCUMENT
+usage: explain_test.py WHERRY DOCUMENT PROGRAM
+
+PROGRAM is the document's C++.
 """
 
 import json
@@ -17,6 +19,7 @@ import small_model
 
 WHERRY = ""
 DOCUMENT = pathlib.Path()
+PROGRAM = ""
 
 
 class ExplainTest(unittest.TestCase):
@@ -50,6 +53,10 @@ class ExplainTest(unittest.TestCase):
         xml.etree.ElementTree.parse(self.folder / "graph.svg")
         self.assertIn("digraph", (self.folder / "graph.dot").read_text())
         json.loads((self.folder / "graph.json").read_text())
+
+    def test_the_documents_program(self):
+        ran = subprocess.run([PROGRAM], capture_output=True, text=True, cwd=self.folder, timeout=120, check=True)
+        self.assertIn(": ref:", ran.stdout)  # what a kernel of another type says
 
     def test_report(self):
         self.run_wherry("opt", "model.onnx", "--report", "report.html", "--shape", "x:3x4", "--measure")
@@ -106,4 +113,5 @@ class ExplainTest(unittest.TestCase):
 if __name__ == "__main__":
     WHERRY = sys.argv[1]
     DOCUMENT = pathlib.Path(sys.argv[2])
+    PROGRAM = sys.argv[3]
     unittest.main(argv=sys.argv[:1])
