@@ -21,6 +21,33 @@ void HardTanh(OpContext& c) {
                             c.Attr<double>("t_max", c.pir() ? 1.0 : 24.0)));
 }
 
+// scale_b * tanh(scale_a * x)
+void ScaledTanh(OpContext& c) {
+  const std::string inner = c.Scaled(c.Input({"X", 0}), c.Attr<double>("scale_a", 0.67));
+  c.Result({"Out", 0}, c.Scaled(c.Unary("tanh", inner), c.Attr<double>("scale_b", 1.7159)));
+}
+
+// When a network runs, the slope is the mean of those that training draws from.
+void RandomizedRelu(OpContext& c) {
+  if (!c.Attr<bool>("is_test", false)) c.Unsupported("it draws slopes at random");
+  const double slope = (c.Attr<double>("lower", 0.125) + c.Attr<double>("upper", 1.0 / 3.0)) / 2.0;
+  c.EmitResult("leaky_relu", {{"x", {c.Input({"X", 0})}}}, {{"negative_slope", slope}});
+}
+
+// softmax of x, to which a mask is added, or of which only what is not behind the diagonal counts.
+void MaskedSoftmax(OpContext& c) {
+  const std::string sum = c.Binary("add", c.Input({"X", 0}), c.Input({"Mask", 1}));
+  c.EmitResult("softmax", {{"x", {sum}}}, {{"axis", int64_t{-1}}});
+}
+void CausalSoftmax(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const std::string ones = c.Emit("full_like", {{"x", {x}}}, {{"value", Scalar(1.0)}});
+  const std::string lower = c.Cast(c.Emit("tril_triu", {{"x", {ones}}}), DataType::kBool);
+  const std::string nothing = c.Like(x, -std::numeric_limits<double>::infinity());
+  const std::string kept = c.Emit("where", {{"condition", {lower}}, {"x", {x}}, {"y", {nothing}}});
+  c.EmitResult("softmax", {{"x", {kept}}}, {{"axis", int64_t{-1}}});
+}
+
 void ClipOp(OpContext& c) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   OpInputs inputs = {{"x", {c.Input({"X", 0})}}};
@@ -144,6 +171,14 @@ void IsFinite(OpContext& c) {
 REGISTER_CONVERTER(paddle, hard_swish, &Convert<HardSwish>);
 REGISTER_CONVERTER(paddle, brelu, &Convert<HardTanh>);
 REGISTER_CONVERTER(pir, hardtanh, &Convert<HardTanh>);
+REGISTER_CONVERTER(paddle, stanh, &Convert<ScaledTanh>);
+REGISTER_CONVERTER(pir, stanh, &Convert<ScaledTanh>);
+REGISTER_CONVERTER(paddle, rrelu, &Convert<RandomizedRelu>);
+REGISTER_CONVERTER(pir, rrelu, &Convert<RandomizedRelu>);
+REGISTER_CONVERTER(paddle, fused_softmax_mask, &Convert<MaskedSoftmax>);
+REGISTER_CONVERTER(pir, fused_softmax_mask, &Convert<MaskedSoftmax>);
+REGISTER_CONVERTER(paddle, fused_softmax_mask_upper_triangle, &Convert<CausalSoftmax>);
+REGISTER_CONVERTER(pir, fused_softmax_mask_upper_triangle, &Convert<CausalSoftmax>);
 REGISTER_CONVERTER(paddle, clip, &Convert<ClipOp>);
 REGISTER_CONVERTER(pir, clip, &Convert<ClipOp>);
 REGISTER_CONVERTER(paddle, scale, &Convert<ScaleOp>);

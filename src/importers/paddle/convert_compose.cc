@@ -1,5 +1,6 @@
 // Operators written with several of Wherry's: arithmetic.
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "base/strings.h"
@@ -17,8 +18,15 @@ void Trunc(OpContext& c) {
 }
 
 void Round(OpContext& c) {
-  if (c.Attr<int64_t>("decimals", 0) != 0) c.Unsupported("attribute decimals is ", c.Attr<int64_t>("decimals"));
-  c.EmitResult("round", {{"x", {c.Input({"X", 0})}}});
+  const std::string x = c.Input({"X", 0});
+  const auto decimals = c.Attr<int64_t>("decimals", 0);
+  if (decimals == 0) return c.EmitResult("round", {{"x", {x}}});
+  constexpr int64_t kMost = 300;
+  if (std::abs(decimals) > kMost) c.Unsupported("attribute decimals is ", decimals);
+  const std::string unit = c.Like(x, std::pow(10.0, static_cast<double>(std::abs(decimals))));
+  const char* const up = decimals > 0 ? "multiply" : "divide";
+  const char* const down = decimals > 0 ? "divide" : "multiply";
+  c.Result({"Out", 0}, c.Binary(down, c.Unary("round", c.Binary(up, x, unit)), unit));
 }
 
 // x + weight * (y - x)

@@ -63,6 +63,46 @@ void Full(OpContext& c) {
          c.Attr<DataType>("dtype"));
 }
 
+// What is in it does not matter; zeros are as good as any.
+void Empty(OpContext& c) {
+  Number zero;
+  zero.value = Scalar(0.0);
+  Filled(c, c.IntsOf({"ShapeTensor", 0}, {"ShapeTensorList"}, "shape"), zero, c.Attr<DataType>("dtype"));
+}
+
+// base to the powers of evenly spaced numbers.
+void LogSpace(OpContext& c) {
+  OpInputs inputs;
+  OpAttrs attrs = {{"dtype", DataType::kFP64}};
+  const auto pass = [&](const char* name, Param param) {
+    Number number = c.NumberOf(param, "", Scalar());
+    if (!number.value)
+      number.tensor = c.Cast(c.Reshaped(number.tensor, {}), name[0] == 'n' ? DataType::kInt64 : DataType::kFP64);
+    OpContext::Pass(name, number, &inputs, &attrs);
+  };
+  pass("start", {"Start", 0});
+  pass("stop", {"Stop", 1});
+  pass("num", {"Num", 2});
+  const std::string base = c.Cast(c.Reshaped(c.Input({"Base", 3}), {}), DataType::kFP64);
+  const std::string powers = c.Binary("elementwise_pow", base, c.Emit("linspace", inputs, attrs));
+  c.Result({"Out", 0}, c.Cast(powers, c.Attr<DataType>("dtype")));
+}
+
+// A tensor with one dimension of another's.
+void FullBatchSizeLike(OpContext& c) {
+  const std::string like = c.Input({"Input", 0});
+  const auto shape = c.Attr<std::vector<int64_t>>("shape");
+  const int64_t to = c.Axis(c.Attr<int64_t>("output_dim_idx", 0), static_cast<int>(shape.size()));
+  std::vector<std::string> dims;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const bool taken = static_cast<int64_t>(i) == to;
+    dims.push_back(taken ? c.Dimension(like, c.Axis(c.Attr<int64_t>("input_dim_idx", 0), c.Rank(like)))
+                         : c.ConvertContext::ConstantInts(std::vector<int64_t>{shape[i]}));
+  }
+  const std::string value = c.ConstantScalar(c.Attr<Scalar>("value", Scalar(0.0)), c.Attr<DataType>("dtype"));
+  c.Result({"Out", 0}, c.Expanded(value, c.Joined(dims)));
+}
+
 void FullWithTensor(OpContext& c) {
   Filled(c, c.IntsOf({nullptr, 1}, {nullptr}, "shape"), c.NumberOf({nullptr, 0}, "", Scalar(0.0)),
          c.Attr<DataType>("dtype"));
@@ -108,6 +148,12 @@ void Range(OpContext& c) {
 
 }  // namespace
 
+REGISTER_CONVERTER(paddle, empty, &Convert<Empty>);
+REGISTER_CONVERTER(pir, empty, &Convert<Empty>);
+REGISTER_CONVERTER(paddle, logspace, &Convert<LogSpace>);
+REGISTER_CONVERTER(pir, logspace, &Convert<LogSpace>);
+REGISTER_CONVERTER(paddle, fill_constant_batch_size_like, &Convert<FullBatchSizeLike>);
+REGISTER_CONVERTER(pir, full_batch_size_like, &Convert<FullBatchSizeLike>);
 REGISTER_CONVERTER(paddle, fill_constant, &Convert<FillConstant>);
 REGISTER_CONVERTER(pir, full, &Convert<Full>);
 REGISTER_CONVERTER(pir, full_with_tensor, &Convert<FullWithTensor>);

@@ -90,6 +90,37 @@ void BceLoss(OpContext& c) {
   c.Result({"Out", 0}, c.Unary("neg", c.Binary("add", hit, miss)));
 }
 
+// Of each label its number of x [n, classes, ...], turned round, times its class's weight.
+void NllLoss(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const std::string label = c.Cast(c.Input({"Label", 1}), DataType::kInt64);
+  const std::string weight = c.OptionalInput({"Weight", 2});
+  const std::string ignored =
+      c.Binary("equal", label, c.Like(label, static_cast<double>(c.Attr<int64_t>("ignore_index", -100))));
+  const std::string safe = Where(c, ignored, c.Like(label, 0.0), label);
+  const std::string chosen = c.Squeezed(
+      c.Emit("take_along_axis", {{"x", {x}}, {"index", {c.Unsqueezed(safe, {1})}}}, {{"axis", int64_t{1}}}), {1});
+  std::string each = c.Cast(c.Unary("logical_not", ignored), c.TypeOf(x));
+  if (!weight.empty()) {
+    const std::string flat = c.Emit("gather", {{"x", {weight}}, {"index", {c.Reshaped(safe, {-1})}}});
+    each = c.Binary("multiply", each, c.Emit("reshape", {{"x", {flat}}, {"shape", {c.Unary("shape", safe)}}}));
+  }
+  const std::string loss = c.Unary("neg", c.Binary("multiply", chosen, each));
+  const auto reduction = c.Attr<std::string>("reduction", "mean");
+  const std::string total = c.Unary("sum", each);
+  c.Result({"Total_weight", 1}, total);
+  if (reduction == "none") return c.Result({"Out", 0}, loss);
+  const std::string sum = c.Unary("sum", loss);
+  if (reduction != "mean" && reduction != "sum") c.Corrupt("attribute reduction is ", Quote(reduction));
+  c.Result({"Out", 0}, reduction == "sum" ? sum : c.Binary("divide", sum, total));
+}
+
+// max(0, 1 - logits * (2 * labels - 1))
+void HingeLoss(OpContext& c) {
+  const std::string sign = c.Scaled(c.Input({"Labels", 1}), 2.0, -1.0);
+  c.Result({"Loss", 0}, c.Unary("relu", OneMinus(c, c.Binary("multiply", c.Input({"Logits", 0}), sign))));
+}
+
 void LogLoss(OpContext& c) {
   const std::string p = c.Input({"Predicted", 0});
   const std::string label = c.Input({"Labels", 1});
@@ -122,6 +153,10 @@ REGISTER_CONVERTER(paddle, huber_loss, &Convert<HuberLoss>);
 REGISTER_CONVERTER(pir, huber_loss, &Convert<HuberLoss>);
 REGISTER_CONVERTER(paddle, bce_loss, &Convert<BceLoss>);
 REGISTER_CONVERTER(pir, bce_loss, &Convert<BceLoss>);
+REGISTER_CONVERTER(paddle, nll_loss, &Convert<NllLoss>);
+REGISTER_CONVERTER(pir, nll_loss, &Convert<NllLoss>);
+REGISTER_CONVERTER(paddle, hinge_loss, &Convert<HingeLoss>);
+REGISTER_CONVERTER(pir, hinge_loss, &Convert<HingeLoss>);
 REGISTER_CONVERTER(paddle, log_loss, &Convert<LogLoss>);
 REGISTER_CONVERTER(pir, log_loss, &Convert<LogLoss>);
 REGISTER_CONVERTER(paddle, sigmoid_cross_entropy_with_logits, &Convert<SigmoidCrossEntropy>);

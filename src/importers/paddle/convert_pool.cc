@@ -60,6 +60,18 @@ void MaxPoolWithIndex(OpContext& c, size_t axes) {
 void MaxPool2dWithIndex(OpContext& c) { MaxPoolWithIndex(c, 2); }
 void MaxPool3dWithIndex(OpContext& c) { MaxPoolWithIndex(c, 3); }
 
+void FractionalMaxPool(OpContext& c) {
+  const auto u = c.Attr<double>("random_u", 0.0);
+  if (!(u > 0.0)) c.Unsupported("it draws its windows at random");
+  const auto results = c.EmitMany("fractional_max_pool", {{"x", {c.Input({"x", 0})}}},
+                                  {{"output_size", c.Attr<std::vector<int64_t>>("output_size")},
+                                   {"kernel_size", c.Attr<std::vector<int64_t>>("kernel_size")},
+                                   {"u", u}},
+                                  2);
+  c.Result({"out", 0}, results[0]);
+  c.Result({"mask", 1}, results[1]);
+}
+
 void Unpool(OpContext& c) {
   if (c.ChannelsLast()) c.Unsupported("attribute data_format puts channels last");
   OpInputs inputs = {{"x", {c.Input({"X", 0})}}, {"indices", {c.Input({"Indices", 1})}}};
@@ -101,6 +113,10 @@ REGISTER_CONVERTER(paddle, max_pool2d_with_index, &Convert<MaxPool2dWithIndex>);
 REGISTER_CONVERTER(pir, max_pool2d_with_index, &Convert<MaxPool2dWithIndex>);
 REGISTER_CONVERTER(paddle, max_pool3d_with_index, &Convert<MaxPool3dWithIndex>);
 REGISTER_CONVERTER(pir, max_pool3d_with_index, &Convert<MaxPool3dWithIndex>);
+REGISTER_CONVERTER(paddle, fractional_max_pool2d, &Convert<FractionalMaxPool>);
+REGISTER_CONVERTER(pir, fractional_max_pool2d, &Convert<FractionalMaxPool>);
+REGISTER_CONVERTER(paddle, fractional_max_pool3d, &Convert<FractionalMaxPool>);
+REGISTER_CONVERTER(pir, fractional_max_pool3d, &Convert<FractionalMaxPool>);
 REGISTER_CONVERTER(paddle, unpool, &Convert<Unpool>);
 REGISTER_CONVERTER(pir, unpool, &Convert<Unpool>);
 REGISTER_CONVERTER(paddle, unpool3d, &Convert<Unpool>);

@@ -1,6 +1,7 @@
 // Operators written with several of Wherry's: moving elements about.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "base/strings.h"
 #include "importers/paddle/converter.h"
@@ -109,24 +110,46 @@ void Maxout(OpContext& c) {
   c.EmitResult("max", {{"x", {ReshapedTo(c, x, x, parts)}}}, {{"axis", IntArray({axis + 1})}});
 }
 
+void ViewShape(OpContext& c) {
+  c.EmitResult("reshape", {{"x", {c.Input({"input", 0})}}},
+               {{"shape", IntArray(c.Attr<std::vector<int64_t>>("dims"))}});
+}
+
+// A size of -1 takes the rest.
 void Crop(OpContext& c) {
   const std::string x = c.Input({"X", 0});
-  const std::vector<int64_t> offsets = c.KnownInts({"Offsets", 2}, {"OffsetsTensor"}, "offsets");
-  const std::vector<int64_t> shape = c.KnownInts({"Shape", 1}, {"ShapeTensor"}, "shape");
+  const Ints offsets = c.IntsOf({"Offsets", 2}, {"OffsetsTensor"}, "offsets");
+  const Ints shape = c.IntsOf({"Shape", 1}, {"ShapeTensor"}, "shape");
   const auto rank = static_cast<size_t>(c.Rank(x));
-  if (offsets.size() != rank || shape.size() != rank) {
-    c.Corrupt("it has ", offsets.size(), " offsets and ", shape.size(), " sizes for an input of rank ", rank);
+  for (const Ints* list : {&offsets, &shape}) {
+    if (list->values && list->values->size() != rank) {
+      c.Corrupt("it has ", list->values->size(), " offsets or sizes for an input of rank ", rank);
+    }
   }
-  std::vector<int64_t> axes;
-  std::vector<int64_t> ends;
-  for (size_t i = 0; i < rank; ++i) {
-    axes.push_back(static_cast<int64_t>(i));
-    constexpr int64_t kRest = std::numeric_limits<int32_t>::max();
-    if (offsets[i] < 0 || offsets[i] > kRest || shape[i] > kRest)
-      c.Corrupt("it crops from ", offsets[i], " on, ", shape[i], " elements");
-    ends.push_back(shape[i] < 0 ? kRest : offsets[i] + shape[i]);
+  std::vector<int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  constexpr int64_t kRest = std::numeric_limits<int32_t>::max();
+  OpInputs inputs = {{"x", {x}}};
+  OpAttrs attrs = {{"axes", axes}};
+  Ints ends;
+  if (offsets.values && shape.values) {
+    ends.values.emplace();
+    for (size_t i = 0; i < rank; ++i) {
+      const int64_t offset = (*offsets.values)[i];
+      const int64_t size = (*shape.values)[i];
+      if (offset < 0 || offset > kRest || size > kRest) c.Corrupt("it crops from ", offset, " on, ", size, " elements");
+      ends.values->push_back(size < 0 ? kRest : offset + size);
+    }
+  } else {
+    const std::string sizes = c.TensorOf(shape);
+    const std::string rest = c.Binary("less_than", sizes, c.Like(sizes, 0.0));
+    const std::string last = c.Binary("add", c.TensorOf(offsets), sizes);
+    ends.tensor =
+        c.Emit("where", {{"condition", {rest}}, {"x", {c.Like(sizes, static_cast<double>(kRest))}}, {"y", {last}}});
   }
-  c.EmitResult("slice", {{"x", {x}}}, {{"axes", axes}, {"starts", IntArray(offsets)}, {"ends", IntArray(ends)}});
+  OpContext::Pass("starts", offsets, &inputs, &attrs);
+  OpContext::Pass("ends", ends, &inputs, &attrs);
+  c.EmitResult("slice", inputs, attrs);
 }
 
 // Every input over the grid that all span.
@@ -216,6 +239,8 @@ REGISTER_CONVERTER(paddle, maxout, &Convert<Maxout>);
 REGISTER_CONVERTER(pir, maxout, &Convert<Maxout>);
 REGISTER_CONVERTER(paddle, crop_tensor, &Convert<Crop>);
 REGISTER_CONVERTER(pir, crop, &Convert<Crop>);
+REGISTER_CONVERTER(paddle, view_shape, &Convert<ViewShape>);
+REGISTER_CONVERTER(pir, view_shape, &Convert<ViewShape>);
 REGISTER_CONVERTER(paddle, meshgrid, &Convert<Meshgrid>);
 REGISTER_CONVERTER(pir, meshgrid, &Convert<Meshgrid>);
 REGISTER_CONVERTER(paddle, broadcast_tensors, &Convert<BroadcastTensors>);

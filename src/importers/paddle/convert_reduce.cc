@@ -15,7 +15,7 @@ struct Axes {
 
 Axes AxesOf(OpContext& c) {
   Axes axes;
-  axes.keep = c.Attr<bool>(c.pir() ? "keepdim" : "keep_dim", false);
+  axes.keep = c.Attr<bool>("keepdim", c.Attr<bool>("keep_dim", false));
   if (c.Attr<bool>("reduce_all", false)) {
     axes.list.values.emplace();
   } else if (auto list = c.OptionalInts({nullptr, 1}, {nullptr}, c.pir() ? "axis" : "dim")) {
@@ -47,7 +47,13 @@ void Reduce(OpContext& c, const char* type) {
   ReduceResult(c, Reduced(c, type, x, AxesOf(c)));
 }
 
-void Sum(OpContext& c) { Reduce(c, "sum"); }
+// Without a type of its own the sum of i32 is i64.
+void Sum(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const bool own = c.Attr<DataType>(c.pir() ? "dtype" : "out_dtype", DataType::kUndefined) != DataType::kUndefined;
+  if (own || c.TypeOf(x) != DataType::kInt32) return Reduce(c, "sum");
+  ReduceResult(c, Reduced(c, "sum", c.Cast(x, DataType::kInt64), AxesOf(c)));
+}
 void Mean(OpContext& c) { Reduce(c, "mean"); }
 void Max(OpContext& c) { Reduce(c, "max"); }
 void Min(OpContext& c) { Reduce(c, "min"); }
@@ -94,6 +100,59 @@ void Norm(OpContext& c) {
   ReduceResult(c, c.Binary("elementwise_pow", sum, c.Like(x, 1.0 / order)));
 }
 
+// x summed over what the shape of another tensor does not have.
+void ReduceAs(OpContext& c) {
+  const std::string x = c.Input({"x", 0});
+  const std::string target = c.Input({"target", 1});
+  const int surplus = c.Rank(x) - c.Rank(target);
+  if (surplus < 0) c.Corrupt("the target has more dimensions than the input");
+  std::vector<int64_t> leading;
+  std::vector<int64_t> ones;
+  const std::vector<Dim> dims = c.Meta(target).dims;
+  for (int i = 0; i < c.Rank(x); ++i) {
+    if (i < surplus) {
+      leading.push_back(i);
+    } else if (const Dim& dim = dims[static_cast<size_t>(i - surplus)]; !dim.known()) {
+      c.Unsupported("the shape of the target is not known");
+    } else if (dim == Dim(1)) {
+      ones.push_back(i);
+    }
+  }
+  std::string sum = x;
+  if (!ones.empty()) sum = c.Emit("sum", {{"x", {sum}}}, {{"axis", IntArray(ones)}, {"keepdim", true}});
+  if (!leading.empty()) sum = c.Emit("sum", {{"x", {sum}}}, {{"axis", IntArray(leading)}});
+  c.EmitResult("assign", {{"x", {sum}}});
+}
+
+// The mean of the two middle numbers along an axis (mode "min": the lower one), which are one for an odd count; NaN do
+// not count.
+void NanMedian(OpContext& c) {
+  std::string x = c.Input({"X", 0});
+  auto axes = c.Attr<std::vector<int64_t>>("axis", {});
+  const bool keep = c.Attr<bool>("keepdim", false);
+  const int rank = c.Rank(x);
+  if (axes.empty() || rank == 0) {
+    if (keep && rank != 1) c.Unsupported("it keeps the dimensions of all axes");
+    x = c.Reshaped(x, {-1});
+    axes = {0};
+  }
+  if (axes.size() != 1) c.Unsupported("it has ", axes.size(), " axes");
+  const OpAttrs along = {{"axis", axes[0]}};
+  const std::string sorted = c.EmitMany("argsort", {{"x", {x}}}, along, 2)[0];
+  const std::string valid = c.Cast(c.Unary("logical_not", c.Unary("isnan", x)), DataType::kInt64);
+  const std::string count = c.Emit("sum", {{"x", {valid}}}, {{"axis", IntArray({axes[0]})}, {"keepdim", true}});
+  const auto middle = [&](double bias) {
+    const std::string place = c.Binary("floor_divide", c.Scaled(count, 1.0, bias), c.Like(count, 2.0));
+    const std::string inside = c.Binary("maximum", place, c.Like(count, 0.0));
+    return c.Emit("take_along_axis", {{"x", {sorted}}, {"index", {inside}}}, along);
+  };
+  const bool mean = c.Attr<std::string>("mode", "avg") == "avg";
+  std::string median = middle(-1.0);
+  if (mean) median = c.Scaled(c.Binary("add", median, middle(0.0)), 0.5);
+  if (!keep) median = c.Squeezed(median, {axes[0]});
+  c.Result({"Out", 0}, median);
+}
+
 void FrobeniusNorm(OpContext& c) {
   ReduceResult(c, c.Unary("sqrt", Reduced(c, "sum", c.Unary("square", c.Input({"X", 0})), AxesOf(c))));
 }
@@ -132,6 +191,10 @@ REGISTER_CONVERTER(paddle, reduce_all, &Convert<All>);
 REGISTER_CONVERTER(pir, all, &Convert<All>);
 REGISTER_CONVERTER(paddle, logsumexp, &Convert<LogSumExp>);
 REGISTER_CONVERTER(pir, logsumexp, &Convert<LogSumExp>);
+REGISTER_CONVERTER(paddle, reduce_as, &Convert<ReduceAs>);
+REGISTER_CONVERTER(pir, reduce_as, &Convert<ReduceAs>);
+REGISTER_CONVERTER(paddle, nanmedian, &Convert<NanMedian>);
+REGISTER_CONVERTER(pir, nanmedian, &Convert<NanMedian>);
 REGISTER_CONVERTER(paddle, p_norm, &Convert<Norm>);
 REGISTER_CONVERTER(pir, p_norm, &Convert<Norm>);
 REGISTER_CONVERTER(paddle, frobenius_norm, &Convert<FrobeniusNorm>);

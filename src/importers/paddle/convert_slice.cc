@@ -1,5 +1,6 @@
 // Parts, joins and look-ups.
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "base/strings.h"
@@ -75,29 +76,64 @@ std::vector<std::string> EqualParts(OpContext& c, const std::string& x, int64_t 
   return c.EmitMany("split", inputs, attrs, count);
 }
 
+// What `convert` makes of a context and an axis, for an axis that a tensor has at run time: a branch for each of the
+// `rank` axes, from `axis` on. `inputs` are the values that it uses.
+using ByAxis = std::function<std::vector<std::string>(OpContext&, int64_t axis)>;
+std::vector<std::string> ChooseAxis(OpContext& c, const std::string& chosen, const std::vector<std::string>& inputs,
+                                    int64_t axis, int rank, size_t results, const ByAxis& convert) {
+  if (axis + 1 >= rank) return convert(c, axis);
+  const std::string cond = c.Binary("equal", chosen, c.Like(chosen, static_cast<double>(axis)));
+  BlockBuilder* const branches[] = {&c.block().program().NewBlock(), &c.block().program().NewBlock()};
+  for (BlockBuilder* branch : branches) {
+    branch->Capture(c.block(), chosen);
+    for (const std::string& input : inputs) branch->Capture(c.block(), input);
+  }
+  OpContext taken(c.op(), branches[0]);
+  branches[0]->SetOutputs(convert(taken, axis));
+  OpContext other(c.op(), branches[1]);
+  branches[1]->SetOutputs(ChooseAxis(other, chosen, inputs, axis + 1, rank, results, convert));
+  return c.block().AddIf(cond, branches[0], branches[1], std::vector<std::string>(results, c.Stem()), c.Stem());
+}
+
+// The same for an axis that is known now, or for any of x's.
+std::vector<std::string> OverAxis(OpContext& c, Param tensor, const std::vector<std::string>& inputs, size_t results,
+                                  const ByAxis& convert) {
+  const auto axis = c.OptionalInts(tensor, {nullptr}, "axis");
+  if (!axis) return convert(c, 0);
+  if (axis->values && axis->values->size() != 1) c.Corrupt("it has ", axis->values->size(), " axes, expected one");
+  if (axis->values) return convert(c, (*axis->values)[0]);
+  const int rank = c.Rank(inputs[0]);
+  if (rank == 0) c.Corrupt("its input has rank 0");
+  const std::string given = c.Cast(c.Reshaped(axis->tensor, {}), DataType::kInt64);
+  const std::string chosen = c.Binary("remainder", given, c.Like(given, static_cast<double>(rank)));
+  return ChooseAxis(c, chosen, inputs, 0, rank, results, convert);
+}
+
 void Split(OpContext& c) {
   const std::string x = c.Input({"X", 0});
-  const int64_t axis = c.KnownInt({"AxisTensor", 2}, "axis", 0);
   const size_t count = c.ResultCount({"Out", 0});
   const auto sections = c.OptionalInts({nullptr, 1}, {"SectionsTensorList"}, "sections");
-  std::vector<std::string> parts;
-  if (!sections || (sections->values && sections->values->empty())) {
-    parts = EqualParts(c, x, axis, count);
-  } else {
-    if (sections->values && sections->values->size() != count) {
-      c.Corrupt("it has ", sections->values->size(), " sections and ", count, " results");
-    }
+  const bool equal = !sections || (sections->values && sections->values->empty());
+  if (!equal && sections->values && sections->values->size() != count) {
+    c.Corrupt("it has ", sections->values->size(), " sections and ", count, " results");
+  }
+  std::vector<std::string> used = {x};
+  if (!equal && !sections->values) used.push_back(sections->tensor);
+  const auto parts = OverAxis(c, {"AxisTensor", 2}, used, count, [&](OpContext& at, int64_t axis) {
+    if (equal) return EqualParts(at, x, axis, count);
     OpInputs inputs = {{"x", {x}}};
     OpAttrs attrs = {{"axis", axis}};
     OpContext::Pass("sections", *sections, &inputs, &attrs);
-    parts = c.EmitMany("split", inputs, attrs, count);
-  }
+    return at.EmitMany("split", inputs, attrs, count);
+  });
   for (size_t i = 0; i < parts.size(); ++i) c.Result({"Out", 0}, parts[i], i);
 }
 
 void SplitWithNum(OpContext& c) {
-  const auto parts =
-      EqualParts(c, c.Input({nullptr, 0}), c.KnownInt({nullptr, 1}, "axis", 0), c.ResultCount({nullptr, 0}));
+  const std::string x = c.Input({nullptr, 0});
+  const size_t count = c.ResultCount({nullptr, 0});
+  const auto parts = OverAxis(c, {nullptr, 1}, {x}, count,
+                              [&](OpContext& at, int64_t axis) { return EqualParts(at, x, axis, count); });
   for (size_t i = 0; i < parts.size(); ++i) c.Result({nullptr, 0}, parts[i], i);
 }
 
@@ -115,7 +151,10 @@ void Unstack(OpContext& c) {
 void Concat(OpContext& c) {
   const std::vector<std::string> parts = c.InputList({"X", 0});
   if (parts.empty()) c.Corrupt("it has no input");
-  c.EmitResult("concat", {{"x", parts}}, {{"axis", c.KnownInt({"AxisTensor", 1}, "axis", 0)}});
+  const auto joined = OverAxis(c, {"AxisTensor", 1}, parts, 1, [&](OpContext& at, int64_t axis) {
+    return std::vector<std::string>{at.Emit("concat", {{"x", parts}}, {{"axis", axis}})};
+  });
+  c.Result({"Out", 0}, joined[0]);
 }
 
 void Stack(OpContext& c) {

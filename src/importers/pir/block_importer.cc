@@ -15,8 +15,9 @@ namespace {
 // Import rules and converters know the operators of pd_op by their names alone.
 std::string TypeOf(const Operator& op) { return op.dialect == "pd_op" ? op.name : op.dialect + "." + op.name; }
 
-// Operators whose name ends in '_' write an operand. Which one; -1: none.
+// Operators whose name ends in '_' write an operand, and one more. Which operand; -1: none.
 int WrittenOperand(const std::string& type) {
+  if (type == "array_pop") return 0;
   if (type.empty() || type.back() != '_') return -1;
   // Batch norm leaves its statistics alone when a network runs; share_data_ is a view.
   if (type == "batch_norm_" || type == "sync_batch_norm_" || type == "share_data_") return -1;

@@ -6,6 +6,7 @@
 #include "kernels/ref/arithmetic.h"
 #include "kernels/ref/broadcast.h"
 #include "kernels/ref/element.h"
+#include "kernels/ref/special.h"
 
 namespace wherry::ref {
 namespace {
@@ -130,6 +131,19 @@ void FMin(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor
   MapBinary<T>(x, y, out, [](Wide<T> a, Wide<T> b) { return IsNan(a) || b < a ? b : a; });
 }
 
+template <typename T>
+void NextAfter(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  // In the type itself: a double between two floats is neither's neighbour.
+  MapBinary<T>(x, y, out, [](double a, double b) {
+    return static_cast<double>(std::nextafter(static_cast<T>(a), static_cast<T>(b)));
+  });
+}
+
+template <typename T>
+void UpperGammaKernel(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  MapBinary<T>(x, y, out, [](double a, double b) { return UpperGamma(a, b); });
+}
+
 }  // namespace
 
 REGISTER_KERNEL(add, ref, kHost, kNCHW, Add, WHERRY_REF_ALL);
@@ -146,6 +160,8 @@ REGISTER_KERNEL(atan2, ref, kHost, kNCHW, Atan2, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(copysign, ref, kHost, kNCHW, CopySign, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(heaviside, ref, kHost, kNCHW, Heaviside, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(fmax, ref, kHost, kNCHW, FMax, WHERRY_REF_NUMBERS);
+REGISTER_KERNEL(nextafter, ref, kHost, kNCHW, NextAfter, float, double);
+REGISTER_KERNEL(gammaincc, ref, kHost, kNCHW, UpperGammaKernel, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(fmin, ref, kHost, kNCHW, FMin, WHERRY_REF_NUMBERS);
 
 }  // namespace wherry::ref

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,39 +11,11 @@
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/element.h"
+#include "kernels/ref/matrix.h"
 #include "kernels/ref/strided.h"
 
 namespace wherry::ref {
 namespace {
-
-// A dense matrix in double.
-class Matrix {
- public:
-  Matrix(int64_t rows, int64_t columns) : columns_(columns), data_(static_cast<size_t>(rows * columns)) {}
-  template <typename T>
-  Matrix(const T* from, int64_t rows, int64_t columns) : Matrix(rows, columns) {
-    for (size_t i = 0; i < data_.size(); ++i) data_[i] = Load(from[i]);
-  }
-  double& operator()(int64_t row, int64_t column) { return data_[static_cast<size_t>(row * columns_ + column)]; }
-  double operator()(int64_t row, int64_t column) const { return data_[static_cast<size_t>(row * columns_ + column)]; }
-  int64_t columns() const { return columns_; }
-  template <typename T>
-  void Write(T* to) const {
-    for (size_t i = 0; i < data_.size(); ++i) to[i] = Store<T>(data_[i]);
-  }
-
- private:
-  int64_t columns_;
-  std::vector<double> data_;
-};
-
-// Calls work(matrix number, matrix) for each n x n matrix of x.
-template <typename T, typename Work>
-void ForEachSquare(const DenseTensor& x, Work work) {
-  const int64_t n = x.shape().back();
-  const int64_t count = x.shape().numel(0, x.shape().rank() - 2);
-  for (int64_t i = 0; i < count; ++i) work(i, Matrix(x.data<T>() + i * n * n, n, n));
-}
 
 // Gauss's elimination of `a`, with the same steps taken on the rows of `b`: a becomes upper triangular. Returns -1 if
 // an odd number of rows changed places, else 1.
@@ -188,8 +161,9 @@ void TriangularSolve(const CpuContext& /*context*/, const DenseTensor& x, const 
   });
 }
 
-// Jacobi's rotations: each makes one pair of elements off the diagonal 0, until none is left that matters.
-std::vector<double> Eigenvalues(Matrix a, int64_t n) {
+// Jacobi's rotations: each makes one pair of elements off the diagonal 0, until none is left that matters. The columns
+// of `vectors`, which the rotations are applied to, are the vectors of the values.
+std::vector<double> Eigenvalues(Matrix a, int64_t n, Matrix* vectors) {
   constexpr int kMostRounds = 60;
   for (int round = 0; round < kMostRounds; ++round) {
     double off = 0.0;
@@ -212,6 +186,12 @@ std::vector<double> Eigenvalues(Matrix a, int64_t n) {
           a(k, q) = s * kp + c * kq;
         }
         for (int64_t k = 0; k < n; ++k) {
+          const double kp = (*vectors)(k, p);
+          const double kq = (*vectors)(k, q);
+          (*vectors)(k, p) = c * kp - s * kq;
+          (*vectors)(k, q) = s * kp + c * kq;
+        }
+        for (int64_t k = 0; k < n; ++k) {
           const double pk = a(p, k);
           const double qk = a(q, k);
           a(p, k) = c * pk - s * qk;
@@ -225,25 +205,51 @@ std::vector<double> Eigenvalues(Matrix a, int64_t n) {
   return values;
 }
 
+// Of each matrix of x the values in ascending order, and vectors of length 1 if they are wanted. NaN where x has a
+// number that is not finite.
 template <typename T>
-void EigenvaluesOfSymmetric(const CpuContext& /*context*/, const DenseTensor& x, const std::string& uplo,
-                            DenseTensor* out) {
-  T* to = out->mutable_data<T>();
+void DecomposeSymmetric(const DenseTensor& x, const std::string& uplo, T* values_to, T* vectors_to) {
   const int64_t n = x.shape().back();
   ForEachSquare<T>(x, [&](int64_t i, Matrix a) {
     bool is_number = true;
+    Matrix vectors(n, n);
     for (int64_t row = 0; row < n; ++row) {
       for (int64_t column = 0; column <= row; ++column) {
         const double value = uplo == "U" ? a(column, row) : a(row, column);
         is_number = is_number && std::isfinite(value);
         a(row, column) = a(column, row) = value;
       }
+      vectors(row, row) = 1.0;
     }
     std::vector<double> values(static_cast<size_t>(n), std::numeric_limits<double>::quiet_NaN());
-    if (is_number) values = Eigenvalues(std::move(a), n);
-    if (is_number) std::sort(values.begin(), values.end());
-    for (int64_t k = 0; k < n; ++k) to[i * n + k] = Store<T>(values[static_cast<size_t>(k)]);
+    if (is_number) values = Eigenvalues(std::move(a), n, &vectors);
+    std::vector<size_t> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (is_number) {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](size_t one, size_t other) { return values[one] < values[other]; });
+    }
+    for (int64_t k = 0; k < n; ++k) {
+      const size_t from = order[static_cast<size_t>(k)];
+      values_to[i * n + k] = Store<T>(values[from]);
+      for (int64_t row = 0; vectors_to != nullptr && row < n; ++row) {
+        const double part = is_number ? vectors(row, static_cast<int64_t>(from)) : values[from];
+        vectors_to[(i * n + row) * n + k] = Store<T>(part);
+      }
+    }
   });
+}
+
+template <typename T>
+void EigenvaluesOfSymmetric(const CpuContext& /*context*/, const DenseTensor& x, const std::string& uplo,
+                            DenseTensor* out) {
+  DecomposeSymmetric<T>(x, uplo, out->mutable_data<T>(), nullptr);
+}
+
+template <typename T>
+void EigenOfSymmetric(const CpuContext& /*context*/, const DenseTensor& x, const std::string& uplo, DenseTensor* values,
+                      DenseTensor* vectors) {
+  DecomposeSymmetric<T>(x, uplo, values->mutable_data<T>(), vectors->mutable_data<T>());
 }
 
 }  // namespace
@@ -255,5 +261,6 @@ REGISTER_KERNEL(cholesky, ref, kHost, kNCHW, Cholesky, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(solve, ref, kHost, kNCHW, SolveEquations, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(triangular_solve, ref, kHost, kNCHW, TriangularSolve, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(eigvalsh, ref, kHost, kNCHW, EigenvaluesOfSymmetric, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(eigh, ref, kHost, kNCHW, EigenOfSymmetric, WHERRY_REF_FLOATS);
 
 }  // namespace wherry::ref

@@ -39,6 +39,13 @@ WHERRY_REF_MATH(I0, Bessel(0, v))
 WHERRY_REF_MATH(I1, Bessel(1, v))
 #undef WHERRY_REF_MATH
 
+template <typename T>
+void PolygammaKernel(const CpuContext& /*context*/, const DenseTensor& x, int n, DenseTensor* out) {
+  const T* from = x.data<T>();
+  T* to = out->mutable_data<T>();
+  for (int64_t i = 0, count = x.numel(); i < count; ++i) to[i] = Store<T>(Polygamma(n, Load(from[i])));
+}
+
 }  // namespace
 
 REGISTER_KERNEL(tan, ref, kHost, kNCHW, Tan, WHERRY_REF_FLOATS);
@@ -55,6 +62,7 @@ REGISTER_KERNEL(log1p, ref, kHost, kNCHW, Log1p, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(erfinv, ref, kHost, kNCHW, Erfinv, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(lgamma, ref, kHost, kNCHW, Lgamma, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(digamma, ref, kHost, kNCHW, DigammaKernel, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(polygamma, ref, kHost, kNCHW, PolygammaKernel, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(i0, ref, kHost, kNCHW, I0, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(i0e, ref, kHost, kNCHW, I0e, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(i1, ref, kHost, kNCHW, I1, WHERRY_REF_FLOATS);

@@ -192,10 +192,98 @@ void MatrixNms(const CpuContext& /*context*/, const DenseTensor& boxes, const De
   Write<T>(boxes, DetectEach<T>(boxes, scores, background_label, of_class, of_all), out, index, counts);
 }
 
+// One box of a text detector, and its score.
+struct ScoredBox {
+  Box box;
+  double score;
+};
+
+// Merges each box into the one before if they overlap by more than `threshold`. Returns which are left.
+std::vector<int64_t> MergeNeighbours(std::vector<ScoredBox>* boxes, double threshold, double extra) {
+  std::vector<int64_t> left;
+  for (size_t i = 0; i < boxes->size(); ++i) {
+    ScoredBox& next = (*boxes)[i];
+    if (!left.empty()) {
+      ScoredBox& last = (*boxes)[static_cast<size_t>(left.back())];
+      if (BoxOverlap(next.box, last.box, extra) > threshold) {
+        const double sum = next.score + last.score;
+        const auto mean = [&](double a, double b) { return (a * next.score + b * last.score) / sum; };
+        last.box = {mean(next.box.x1, last.box.x1), mean(next.box.y1, last.box.y1), mean(next.box.x2, last.box.x2),
+                    mean(next.box.y2, last.box.y2)};
+        last.score = sum;
+        continue;
+      }
+    }
+    left.push_back(static_cast<int64_t>(i));
+  }
+  return left;
+}
+
+template <typename T>
+void LocalityAwareNms(const CpuContext& /*context*/, const DenseTensor& boxes, const DenseTensor& scores,
+                      float score_threshold, int nms_top_k, int keep_top_k, float nms_threshold, bool normalized,
+                      float nms_eta, int background_label, DenseTensor* out) {
+  struct Row {
+    int64_t label;
+    ScoredBox found;
+  };
+  const int64_t count = boxes.shape()[1];
+  const double extra = normalized ? 0.0 : 1.0;
+  std::vector<Row> all;
+  for (int64_t image = 0; image < boxes.shape()[0]; ++image) {
+    std::vector<ScoredBox> merged;
+    for (int64_t i = 0; i < count; ++i) merged.push_back({BoxAt(boxes.data<T>(), image * count + i), 0.0});
+    std::vector<Row> rows;
+    for (int64_t label = 0; label < scores.shape()[1]; ++label) {
+      if (label == background_label) continue;
+      const T* const score = scores.data<T>() + (image * scores.shape()[1] + label) * count;
+      for (int64_t i = 0; i < count; ++i) merged[static_cast<size_t>(i)].score = Load(score[i]);
+      double threshold = static_cast<double>(nms_threshold);
+      std::vector<ScoredBox> best;
+      for (const int64_t i : MergeNeighbours(&merged, threshold, extra)) {
+        const ScoredBox& box = merged[static_cast<size_t>(i)];
+        if (box.score > static_cast<double>(score_threshold)) best.push_back(box);
+      }
+      std::stable_sort(best.begin(), best.end(),
+                       [](const ScoredBox& a, const ScoredBox& b) { return a.score > b.score; });
+      if (nms_top_k >= 0 && best.size() > static_cast<size_t>(nms_top_k)) best.resize(static_cast<size_t>(nms_top_k));
+      std::vector<ScoredBox> kept;
+      for (const ScoredBox& box : best) {
+        const bool overlaps = std::any_of(kept.begin(), kept.end(), [&](const ScoredBox& better) {
+          return !(BoxOverlap(box.box, better.box, extra) <= threshold);
+        });
+        if (overlaps) continue;
+        kept.push_back(box);
+        rows.push_back({label, box});
+        if (nms_eta < 1.0F && threshold > 0.5) threshold *= static_cast<double>(nms_eta);
+      }
+    }
+    if (keep_top_k >= 0 && rows.size() > static_cast<size_t>(keep_top_k)) {
+      std::stable_sort(rows.begin(), rows.end(),
+                       [](const Row& a, const Row& b) { return a.found.score > b.found.score; });
+      rows.resize(static_cast<size_t>(keep_top_k));
+      std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.label < b.label; });
+    }
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  const bool none = all.empty();
+  out->Allocate(HostAllocator(),
+                TensorMeta{boxes.dtype(), none ? Shape{1, 1} : Shape{static_cast<int64_t>(all.size()), 6}});
+  T* to = out->mutable_data<T>();
+  if (none) *to = Store<T>(-1.0);
+  for (const Row& row : all) {
+    const Box& box = row.found.box;
+    for (const double value : {static_cast<double>(row.label), row.found.score, box.x1, box.y1, box.x2, box.y2}) {
+      *to++ = Store<T>(value);
+    }
+  }
+}
+
 }  // namespace
 
 REGISTER_KERNEL(nms, ref, kHost, kNCHW, Nms, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(multiclass_nms, ref, kHost, kNCHW, MulticlassNms, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(matrix_nms, ref, kHost, kNCHW, MatrixNms, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(locality_aware_nms, ref, kHost, kNCHW, LocalityAwareNms, WHERRY_REF_FLOATS);
 
 }  // namespace wherry::ref

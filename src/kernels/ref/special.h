@@ -85,4 +85,69 @@ inline double Bessel(int order, double x) {
   return ScaledBessel(order, x) * half * half;
 }
 
+// The Hurwitz zeta function for whole s > 1 and positive x: terms one by one, then Euler and Maclaurin's formula for
+// the rest.
+inline double Zeta(int s, double x) {
+  constexpr int kTerms = 12;
+  double sum = 0.0;
+  for (int i = 0; i < kTerms; ++i, x += 1.0) sum += std::pow(x, -s);
+  // Bernoulli's numbers over factorials: B(2k) / (2k)!
+  constexpr double kFactors[] = {1.0 / 12.0,         -1.0 / 720.0,     1.0 / 30240.0,
+                                 -1.0 / 1209600.0,   1.0 / 47900160.0, -691.0 / 1307674368000.0,
+                                 1.0 / 74724249600.0};
+  double power = std::pow(x, -s);
+  sum += power * x / (s - 1.0) + power / 2.0;
+  double rising = s;  // s (s + 1) ... over the powers of x
+  power /= x;
+  for (int k = 0; k < 7; ++k) {
+    sum += kFactors[k] * rising * power;
+    rising *= (s + 2.0 * k + 1.0) * (s + 2.0 * k + 2.0);
+    power /= x * x;
+  }
+  return sum;
+}
+
+// The n-th derivative of digamma; NaN where x is not positive, but for n = 0.
+inline double Polygamma(int n, double x) {
+  if (n == 0) return Digamma(x);
+  if (n < 0 || !(x > 0.0)) return std::nan("");
+  return (n % 2 == 0 ? -1.0 : 1.0) * std::tgamma(n + 1.0) * Zeta(n + 1, x);
+}
+
+// The upper incomplete gamma function over the whole: one minus a series for small x, else a continued fraction
+// (Lentz).
+inline double UpperGamma(double a, double x) {
+  if (std::isnan(a) || std::isnan(x) || a < 0.0 || x < 0.0) return std::nan("");
+  if (x == 0.0) return a == 0.0 ? std::nan("") : 1.0;
+  if (a == 0.0) return 0.0;
+  if (std::isinf(a)) return std::isinf(x) ? std::nan("") : 1.0;
+  if (std::isinf(x)) return 0.0;
+  const double front = std::exp(a * std::log(x) - x - LogGamma(a));
+  constexpr int kMostTerms = 10000;
+  constexpr double kEnough = 1e-16;
+  if (x < a + 1.0) {
+    double term = 1.0 / a;
+    double sum = term;
+    for (int i = 1; i < kMostTerms && std::fabs(term) > kEnough * std::fabs(sum); ++i) sum += term *= x / (a + i);
+    return 1.0 - front * sum;
+  }
+  constexpr double kTiny = 1e-300;
+  double b = x + 1.0 - a;
+  double c = 1.0 / kTiny;
+  double d = 1.0 / b;
+  double fraction = d;
+  for (int i = 1; i < kMostTerms; ++i) {
+    const double numerator = -i * (i - a);
+    b += 2.0;
+    d = numerator * d + b;
+    if (std::fabs(d) < kTiny) d = kTiny;
+    c = b + numerator / c;
+    if (std::fabs(c) < kTiny) c = kTiny;
+    d = 1.0 / d;
+    fraction *= d * c;
+    if (std::fabs(d * c - 1.0) < kEnough) break;
+  }
+  return front * fraction;
+}
+
 }  // namespace wherry::ref

@@ -248,6 +248,18 @@ MetaTensor DetInferMeta(const MetaTensor& x);
 std::vector<MetaTensor> SlogdetInferMeta(const MetaTensor& x);
 MetaTensor EigenvaluesInferMeta(const MetaTensor& x);
 MetaTensor SolveInferMeta(const MetaTensor& x, const MetaTensor& y);
+std::vector<MetaTensor> EighInferMeta(const MetaTensor& x);
+std::vector<MetaTensor> QrInferMeta(const MetaTensor& x, const std::string& mode);
+std::vector<MetaTensor> SvdInferMeta(const MetaTensor& x, bool full_matrices);
+std::vector<MetaTensor> LuInferMeta(const MetaTensor& x);
+MetaTensor LuPermutationInferMeta(const MetaTensor& lu, const MetaTensor& pivots);
+
+// What decoders make of sequences of labels.
+std::vector<MetaTensor> CtcAlignInferMeta(const MetaTensor& x, const MetaTensor* lengths);
+std::vector<MetaTensor> EditDistanceInferMeta(const MetaTensor& hyps, const MetaTensor& refs,
+                                              const MetaTensor* hyps_length, const MetaTensor* refs_length);
+std::vector<MetaTensor> ViterbiDecodeInferMeta(const MetaTensor& potentials, const MetaTensor& transitions,
+                                               const MetaTensor& lengths);
 
 // Boxes that detectors start from and find.
 MetaTensor NmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores);
@@ -258,5 +270,18 @@ std::vector<MetaTensor> PriorBoxInferMeta(const MetaTensor& input, const MetaTen
                                           const std::vector<double>& min_sizes, const std::vector<double>& max_sizes,
                                           const std::vector<double>& aspect_ratios,
                                           const std::vector<double>& variances, bool flip);
+std::vector<MetaTensor> GenerateProposalsInferMeta(const MetaTensor& scores, const MetaTensor& bbox_deltas,
+                                                   const MetaTensor& im_shape, const MetaTensor& anchors,
+                                                   const MetaTensor& variances);
+std::vector<MetaTensor> BipartiteMatchInferMeta(const MetaTensor& distance, const std::string& match_type);
+MetaTensor LocalityAwareNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores);
+std::vector<MetaTensor> RoiPoolInferMeta(const MetaTensor& x, const MetaTensor& rois, const MetaTensor* rois_num,
+                                         int64_t pooled_height, int64_t pooled_width);
+MetaTensor PsroiPoolInferMeta(const MetaTensor& x, const MetaTensor& rois, const MetaTensor* rois_num,
+                              int64_t pooled_height, int64_t pooled_width, int64_t output_channels);
+
+// Windows of unequal sizes.
+std::vector<MetaTensor> FractionalMaxPoolInferMeta(const MetaTensor& x, const std::vector<int64_t>& output_size,
+                                                   const std::vector<int64_t>& kernel_size, float u);
 
 }  // namespace wherry
