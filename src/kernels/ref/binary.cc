@@ -132,14 +132,6 @@ void FMin(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor
 }
 
 template <typename T>
-void NextAfter(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
-  // In the type itself: a double between two floats is neither's neighbour.
-  MapBinary<T>(x, y, out, [](double a, double b) {
-    return static_cast<double>(std::nextafter(static_cast<T>(a), static_cast<T>(b)));
-  });
-}
-
-template <typename T>
 void UpperGammaKernel(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
   MapBinary<T>(x, y, out, [](double a, double b) { return UpperGamma(a, b); });
 }
@@ -160,7 +152,6 @@ REGISTER_KERNEL(atan2, ref, kHost, kNCHW, Atan2, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(copysign, ref, kHost, kNCHW, CopySign, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(heaviside, ref, kHost, kNCHW, Heaviside, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(fmax, ref, kHost, kNCHW, FMax, WHERRY_REF_NUMBERS);
-REGISTER_KERNEL(nextafter, ref, kHost, kNCHW, NextAfter, float, double);
 REGISTER_KERNEL(gammaincc, ref, kHost, kNCHW, UpperGammaKernel, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(fmin, ref, kHost, kNCHW, FMin, WHERRY_REF_NUMBERS);
 

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Writes docs/reference/paddle.md: Paddle's operators in both forms, what of them is read, and what is missing and why.
+
+    paddle_reference.py [--wherry PATH] [--check]
+
+What is read comes from the built command and, for attributes, from the rules in ops/*.yaml and the converters' sources;
+what is missing from scripts/paddle_missing.yaml. --check writes nothing, and exits with 1 if the page is not as it would
+be written: `make test` runs it.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reference" / "paddle.md"
+FORMS = {"paddle": "ProgramDesc", "pir": "PIR"}
+
+
+def listed(wherry: pathlib.Path, what: str) -> list[dict]:
+    ran = subprocess.run([str(wherry), "list", what, "--json"], check=True, capture_output=True, text=True)
+    return json.loads(ran.stdout)
+
+
+def types_of(kernels: list[dict]) -> dict[str, list[str]]:
+    """Operator of Wherry's -> element types that its reference kernels have, in the order of the kernels."""
+    types: dict[str, list[str]] = {}
+    for kernel in kernels:
+        if kernel["provider"] == "ref":
+            dtype = kernel["key"].split("/")[1]
+            if dtype not in types.setdefault(kernel["op"], []):
+                types[kernel["op"]].append(dtype)
+    return types
+
+
+def rule_attributes() -> dict[tuple[str, str], set[str]]:
+    """(form, type) -> attributes that a rule reads."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for path in sorted((ROOT / "ops").glob("*.yaml")):
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8")) or []:
+            for form in FORMS:
+                rules = entry.get("import", {}).get(form, [])
+                for rule in rules if isinstance(rules, list) else [rules]:
+                    names = found.setdefault((form, rule["type"]), set())
+                    for source in (rule.get("attrs") or {}).values():
+                        name = source.get("from") if isinstance(source, dict) else source
+                        if name:
+                            names.add(str(name))
+    return found
+
+
+def functions(text: str) -> dict[str, str]:
+    """The functions of a source file, by name: from a line that begins one to the brace that ends it."""
+    found = {}
+    for match in re.finditer(r"^(?:[\w:<>,*& ]+ )(\w+)\([^;{]*\) \{(.*?)(?:\n\}|\}$)", text, re.DOTALL | re.MULTILINE):
+        found[match.group(1)] = match.group(2)
+    return found
+
+
+def converter_reads(ops: set[str]) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
+    """(form, type) -> attributes that a converter reads and operators that it may become, by what its source names."""
+    found = {}
+    for path in sorted((ROOT / "src" / "importers" / "paddle").glob("convert_*.cc")):
+        if path.stem.endswith("_test"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        bodies = functions(text)
+        for form, kind, function in re.findall(r"REGISTER_CONVERTER\((\w+), (\w+),\s*&Convert<(\w+)>\)", text):
+            reached, waiting = set(), [function]
+            while waiting:
+                name = waiting.pop()
+                if name in reached or name not in bodies:
+                    continue
+                reached.add(name)
+                waiting += re.findall(r"\b([A-Z]\w+)\(", bodies[name])
+            body = "\n".join(bodies[name] for name in sorted(reached))
+            attributes = set(re.findall(r"(?:Attr(?:<[^()]*>)?|HasAttr|FindAttr|PositiveAttr)\((?:c, )?\"(\w+)\"", body))
+            attributes |= set(re.findall(r"(?:KnownInts?|IntsOf|OptionalInts|NumberOf)\([^\"]*(?:\"\w+\"[^\"]*?)*?\"(\w+)\"\)?[,)]", body))
+            become = set(re.findall(r"\w+\((?:c, )?\"(\w+)\"", body)) & ops - attributes
+            found[(form, kind)] = (attributes, become)
+    return found
+
+
+def code(names) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def page(wherry: pathlib.Path) -> str:
+    imports = [entry for entry in listed(wherry, "imports") if entry["format"] in FORMS]
+    types = types_of(listed(wherry, "kernels"))
+    rules = rule_attributes()
+    converters = converter_reads({op["name"] for op in listed(wherry, "ops")})
+    missing = yaml.safe_load((ROOT / "scripts" / "paddle_missing.yaml").read_text(encoding="utf-8"))
+    kinds = sorted({entry["type"] for entry in imports})
+    read = {(entry["format"], entry["type"]): entry["op"] for entry in imports}
+    for group in missing:
+        for name in group["operators"]:
+            assert name not in kinds, f"{name} is listed as missing, and is read"
+    text = """# Paddle's operators
+
+Written by `scripts/paddle_reference.py` from the built command, the rules and the converters. `wherry show MODEL --check` says whether a certain model
+runs; what it says of an operator that is not supported names the attribute and the place.
+
+"""
+    text += f"""Files: `.pdmodel` and `__model__` (ProgramDesc, as Paddle 1.8 to 3.3 write them) and `.json` (PIR, versions 0 to 4), each with its parameters beside
+it or in a folder; both from memory too. {len([k for k in read if k[0] == 'paddle'])} operators are read in a ProgramDesc, {len([k for k in read if k[0] == 'pir'])} in PIR; control flow beside these.
+
+What every operator has (`op_role` and its kin) and what is about devices is ignored. "Becomes" names the operators of Wherry's that do the work; their
+element types are at the end of the page.
+
+## What is read
+
+| operator | forms | attributes and named inputs that are read | becomes |
+| --- | --- | --- | --- |
+"""
+    used = set()
+    for kind in kinds:
+        forms = [form for form in FORMS if (form, kind) in read]
+        attributes, become = set(), set()
+        for form in forms:
+            op = read[(form, kind)]
+            if op:
+                become.add(op)
+                attributes |= rules.get((form, kind), set())
+            else:
+                more, into = converters.get((form, kind), (set(), set()))
+                attributes |= more
+                become |= into
+        used |= become
+        shown = code(become) if len(become) <= 4 else f"{len(become)} of Wherry's"
+        text += f"| `{kind}` | {', '.join(FORMS[form] for form in forms)} | {code(attributes)} | {shown} |\n"
+    text += "\n## What is missing\n\nAn operator that is neither here nor above is not known to inference programs.\n\n"
+    for group in missing:
+        text += f"- {group['reason']}: {code(group['operators'])}.\n"
+    text += "\n## Element types\n\n| operator of Wherry's | types |\n| --- | --- |\n"
+    for op in sorted(used):
+        if op in types:
+            text += f"| `{op}` | {', '.join(types[op])} |\n"
+    return text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Writes docs/reference/paddle.md.")
+    parser.add_argument("--wherry", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "wherry")
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    text = page(arguments.wherry)
+    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text:
+        return 0
+    if arguments.check:
+        print(f"{PAGE.relative_to(ROOT)} is not up to date: run scripts/paddle_reference.py", file=sys.stderr)
+        return 1
+    PAGE.write_text(text, encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
