@@ -19,9 +19,9 @@ struct Mode {
 
 // i f c o and r z c there, i o f c and z r h here.
 const Mode* FindMode(const std::string& name) {
-  static const std::array<Mode, 4> modes = {
-      Mode{"LSTM", "lstm", nullptr, {0, 3, 1, 2}}, Mode{"GRU", "gru", nullptr, {1, 0, 2}},
-      Mode{"RNN_TANH", "rnn", "tanh", {0}}, Mode{"RNN_RELU", "rnn", "relu", {0}}};
+  static const std::array<Mode, 4> modes = {Mode{"LSTM", "lstm", nullptr, {0, 3, 1, 2}},
+                                            Mode{"GRU", "gru", nullptr, {1, 0, 2}},
+                                            Mode{"RNN_TANH", "rnn", "tanh", {0}}, Mode{"RNN_RELU", "rnn", "relu", {0}}};
   for (const Mode& mode : modes) {
     if (name == mode.name) return &mode;
   }
