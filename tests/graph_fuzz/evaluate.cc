@@ -68,10 +68,12 @@ class NoisyRun {
   std::vector<DenseTensor> Run(size_t index, const std::vector<DenseTensor>& inputs) {
     const Block& block = program_.blocks[index];
     std::map<std::string, DenseTensor> values;
-    for (size_t i = 0; i < inputs.size(); ++i) values[block.inputs[i]] = inputs[i];
+    // Of the main block and of weights too: sums inside an operator round as if its arguments were a little different.
+    for (size_t i = 0; i < inputs.size(); ++i)
+      values[block.inputs[i]] = index == 0 ? NoisyIfFloating(inputs[i]) : inputs[i];
     const auto value = [&](const std::string& name) -> const DenseTensor& {
       const auto it = values.find(name);
-      return it != values.end() ? it->second : program_.weights.at(name);
+      return it != values.end() ? it->second : Weight(name);
     };
     for (const OpDesc& op : block.ops) {
       const OpSchema& schema = SchemaRegistry::Global().Get(op.Type());
@@ -85,8 +87,7 @@ class NoisyRun {
       for (size_t i = 0; i < results.size(); ++i) {
         const std::vector<std::string>& names = op.Output(schema.outputs[i].name);
         for (size_t j = 0; j < names.size(); ++j) {
-          DenseTensor& result = results[i][j];
-          values[names[j]] = IsFloating(result.dtype()) ? Noisy(result, units_, &random_) : result;
+          values[names[j]] = NoisyIfFloating(results[i][j]);
         }
       }
     }
@@ -96,6 +97,16 @@ class NoisyRun {
   }
 
  private:
+  DenseTensor NoisyIfFloating(const DenseTensor& tensor) {
+    return IsFloating(tensor.dtype()) ? Noisy(tensor, units_, &random_) : tensor;
+  }
+
+  const DenseTensor& Weight(const std::string& name) {
+    const auto known = weights_.find(name);
+    return known != weights_.end() ? known->second
+                                   : weights_.emplace(name, NoisyIfFloating(program_.weights.at(name))).first->second;
+  }
+
   std::vector<std::vector<DenseTensor>> Call(const OpSchema& schema, const OpDesc& op,
                                              const std::vector<CallArg>& args) {
     if (schema.Has(kTraitControlFlow)) return IsLoop(schema) ? Loop(op, args) : If(op, args);
@@ -156,6 +167,7 @@ class NoisyRun {
   }
 
   const Program& program_;
+  std::map<std::string, DenseTensor> weights_;  // by name, with their noise
   Random random_;
   double units_;
 };

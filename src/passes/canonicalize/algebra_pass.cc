@@ -138,7 +138,9 @@ class AlgebraPass : public ProgramPass {
         return true;
       }
       if (op == "elementwise_pow" && *number == 2 && IsFloating(x->AsArg().type.dtype)) {
-        return Become(graph, node, "square", x);
+        if (!Become(graph, node, "square", x)) return false;
+        DropSigns(graph, node);
+        return true;
       }
     }
     if (op == "divide" && SameMeta(y, out) && IsFloating(out->AsArg().type.dtype) && Uniform(*graph, x) == 1.0) {

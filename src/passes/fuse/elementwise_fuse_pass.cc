@@ -28,12 +28,12 @@ struct Step {
 bool IsFloat(const Node* arg) { return arg->AsArg().type.rank_known && arg->AsArg().type.dtype == DataType::kFloat; }
 
 std::optional<Op> BinaryOf(const std::string& op) {
-  static const std::map<std::string, Op> kOps = {
+  static const std::map<std::string, Op> ops = {
       {"add", Op::kAdd},     {"subtract", Op::kSub}, {"multiply", Op::kMul},        {"divide", Op::kDiv},
       {"maximum", Op::kMax}, {"minimum", Op::kMin},  {"elementwise_pow", Op::kPow},
   };
-  const auto found = kOps.find(op);
-  return found == kOps.end() ? std::nullopt : std::optional(found->second);
+  const auto found = ops.find(op);
+  return found == ops.end() ? std::nullopt : std::optional(found->second);
 }
 
 // x + c, x - c, c - x and x * c as a x + b, which reads one tensor. Exact: b = -0 keeps the sign of zeros.

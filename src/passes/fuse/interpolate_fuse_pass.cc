@@ -35,9 +35,9 @@ class UpsampleFuser : public FuseBase {
 
   bool Check(SSAGraph* /*graph*/, const key2nodes_t& matched) override {
     const auto dims = [&matched](const char* key) -> const std::vector<Dim>& {
-      static const std::vector<Dim> kNone;
+      static const std::vector<Dim> none;
       const MetaTensor& type = matched.at(key)->AsArg().type;
-      return type.rank_known ? type.dims : kNone;
+      return type.rank_known ? type.dims : none;
     };
     const std::vector<Dim>& x = dims("x");
     const std::vector<Dim>& repeated = dims("repeated");

@@ -62,7 +62,7 @@ class PadConvFusePass : public ProgramPass {
     if (pad == nullptr || pad->AsStmt().op_type() != "pad" || !HasOneUse(*graph, value)) return false;
     const auto zeros = ZerosOf(pad->AsStmt());
     const int rank = axes + 2 - (inserted < 0 ? 0 : 1);
-    if (!zeros || zeros->size() != static_cast<size_t>(2 * rank)) return false;
+    if (!zeros || zeros->size() != 2 * static_cast<size_t>(rank)) return false;
     const WindowAttributes window = ParseWindow(axes, conv->AsStmt().GetAttr<std::vector<int64_t>>("strides"),
                                                 conv->AsStmt().GetAttr<std::vector<int64_t>>("paddings"), algorithm,
                                                 conv->AsStmt().GetAttr<std::vector<int64_t>>("dilations"));
@@ -75,7 +75,7 @@ class PadConvFusePass : public ProgramPass {
       paddings.push_back(own ? window.pad_end[at] : 0);
       if (i + 2 == inserted) continue;
       *(paddings.end() - 2) += (*zeros)[static_cast<size_t>(from)];
-      *(paddings.end() - 1) += (*zeros)[static_cast<size_t>(from + rank)];
+      *(paddings.end() - 1) += (*zeros)[static_cast<size_t>(from) + static_cast<size_t>(rank)];
       ++from;
     }
     graph->SetAttr(conv, "padding_algorithm", std::string("EXPLICIT"));
