@@ -138,7 +138,8 @@ std::vector<std::string> BlockBuilder::AddIf(const std::string& cond, BlockBuild
   const std::vector<std::string> results =
       Define(std::move(op), {{schema.outputs[0].name, stems.size()}}, stems, std::move(metas));
   for (size_t i = 0; i < stems.size(); ++i) {
-    program_->SetElementType(results[i], program_->ElementType(then_block->outputs()[i]));
+    program_->CopyElementType(then_block->outputs()[i], results[i]);
+    program_->CopyElementType(else_block->outputs()[i], results[i]);
   }
   return results;
 }
@@ -173,7 +174,7 @@ std::vector<std::string> BlockBuilder::AddLoop(const std::string& trip_count, co
              {{schema.outputs[0].name, carried.size()}, {schema.outputs[1].name, stems.size() - carried.size()}}, stems,
              std::move(metas));
   for (size_t i = 0; i < carried.size(); ++i) {
-    program_->SetElementType(results[i], program_->ElementType(body->outputs()[kLoopLeadingOutputs + i]));
+    program_->CopyElementType(body->outputs()[kLoopLeadingOutputs + i], results[i]);
   }
   return results;
 }
@@ -258,6 +259,11 @@ DataType ProgramBuilder::ElementType(const std::string& sequence) const {
   return it == element_types_.end() ? DataType::kUndefined : it->second;
 }
 
+void ProgramBuilder::CopyElementType(const std::string& from, const std::string& to) {
+  if (const DataType dtype = ElementType(from); dtype != DataType::kUndefined) SetElementType(to, dtype);
+  if (IsOptional(from)) SetOptional(to);
+}
+
 std::string ProgramBuilder::AddConstant(const std::string& stem, DenseTensor tensor) {
   constant_bytes_ += tensor.nbytes();
   WHERRY_ENFORCE(constant_bytes_ <= kMostConstantBytes, kResourceExhausted,
@@ -292,8 +298,9 @@ Program ProgramBuilder::Finish() {
   std::vector<std::string> names = program_.main().output_names.empty() ? outputs : program_.main().output_names;
   for (std::string& output : outputs) {
     if (FindWeight(output) == nullptr && seen.insert(output).second) continue;
-    OpDesc op("assign");
-    op.SetInput("x", {output});
+    const bool is_sequence = main().Meta(output).dtype == DataType::kSequence;
+    OpDesc op(is_sequence ? "sequence_assign" : "assign");
+    op.SetInput(is_sequence ? "sequence" : "x", {output});
     output = main().Add(std::move(op), {output + ".out"})[0];
   }
   if (names == outputs) names.clear();

@@ -98,9 +98,15 @@ class ProgramBuilder {
   // Null unless the value is a weight or a constant.
   const DenseTensor* FindWeight(const std::string& value) const;
 
-  // Of the tensors of a sequence; kUndefined: not known. Results of control flow have that of the value they come from.
+  // Of what a sequence holds (kSequence: sequences); kUndefined: not known. Results of control flow have that of the
+  // value they come from.
   DataType ElementType(const std::string& sequence) const;
   void SetElementType(const std::string& sequence, DataType dtype) { element_types_[sequence] = dtype; }
+  // Whether a sequence is an optional value of the model: one that holds at most one.
+  bool IsOptional(const std::string& sequence) const { return optionals_.count(sequence) != 0; }
+  void SetOptional(const std::string& sequence) { optionals_.insert(sequence); }
+  // Says the same of `to` as of `from`.
+  void CopyElementType(const std::string& from, const std::string& to);
 
   SymbolTable& symbols() { return *program_.symbols; }
   // A dimension that is known only at run time: a new symbol.
@@ -121,6 +127,7 @@ class ProgramBuilder {
   int loops_ = 0;  // that are being imported
   std::unordered_map<std::string, MetaTensor> weight_metas_;
   std::unordered_map<std::string, DataType> element_types_;
+  std::set<std::string> optionals_;
   std::set<std::string> constants_;
   size_t constant_bytes_ = 0;
   std::unordered_map<std::string, int> names_;  // -> the next number to try

@@ -181,6 +181,7 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
   // numbers of lists and axes that tensors give: until then nothing may run, even if what it gives is known already.
   bool checked = true;
   bool layouts_differ = false;
+  bool strings = false;  // which own memory of their own, so no arena holds them
   std::vector<BoundArg> bound;
   std::vector<std::vector<MetaTensor>> results;
   if (known) {
@@ -198,11 +199,12 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
     for (std::vector<MetaTensor>& group : results) {
       for (MetaTensor& meta : group) {
         known = known && IsFixed(meta);
+        strings = strings || meta.dtype == DataType::kString;
         meta.layout = io_copy ? bound[0].tensors[0]->layout : ResultLayout(call, meta);
       }
     }
   }
-  const bool later = io_copy || NeedsCasts(call) || layouts_differ || !checked;
+  const bool later = io_copy || NeedsCasts(call) || layouts_differ || !checked || strings;
   call.at_run_time = !known || later;
   call.planned = known && later;
   for (size_t i = 0; i < instruction.outputs.size(); ++i) {

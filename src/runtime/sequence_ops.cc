@@ -88,6 +88,8 @@ Tensors Construct(const Call& call) {
   return tensors;
 }
 
+Tensors Assign(const Call& call) { return TensorsOf(*call.Find("sequence")); }
+
 Tensors Insert(const Call& call) {
   Tensors tensors = TensorsOf(*call.Find("sequence"));
   const size_t count = tensors.size();
@@ -202,10 +204,15 @@ DenseTensor RunSequenceOp(const OpSchema& schema, const std::vector<CallArg>& ar
     DenseTensor (*tensor)(const Call&);
   };
   constexpr Entry kEntries[] = {
-      {"sequence_construct", &Construct, nullptr}, {"sequence_insert", &Insert, nullptr},
-      {"sequence_write", &Write, nullptr},         {"sequence_erase", &Erase, nullptr},
-      {"sequence_split", &Split, nullptr},         {"sequence_at", nullptr, &At},
-      {"sequence_concat", nullptr, &Concat},       {"sequence_sizes", nullptr, &Sizes},
+      {"sequence_construct", &Construct, nullptr},
+      {"sequence_assign", &Assign, nullptr},
+      {"sequence_insert", &Insert, nullptr},
+      {"sequence_write", &Write, nullptr},
+      {"sequence_erase", &Erase, nullptr},
+      {"sequence_split", &Split, nullptr},
+      {"sequence_at", nullptr, &At},
+      {"sequence_concat", nullptr, &Concat},
+      {"sequence_sizes", nullptr, &Sizes},
       {"sequence_length", nullptr, &Length},
   };
   const Call call(schema, args, context);

@@ -98,7 +98,7 @@ void GraphImporter::ImportLoop(const NodeProto& node, OnnxContext* context) {
   const MetaTensor cond_type = cond.empty() ? MetaTensor(DataType::kBool, {}) : block_.Meta(cond);
   BlockBuilder& body = state_.builder.NewLoopBody(cond_type, types, [&](BlockBuilder* block) {
     for (size_t i = 0; i < carried.size(); ++i) {
-      state_.builder.SetElementType(block->inputs()[2 + i], state_.builder.ElementType(carried[i]));
+      state_.builder.CopyElementType(carried[i], block->inputs()[2 + i]);
     }
     block->SetOutputs(ImportBody(graph, block->inputs(), block));
     return state_.converter.unsupported().empty();
@@ -146,7 +146,7 @@ void GraphImporter::ImportScan(const NodeProto& node, OnnxContext* context) {
     if (reversed[i] != 0 && last.empty()) last = c.Scaled(c.Squeezed(count, {0}), 1.0, -1.0);
   }
   BlockBuilder& body = state_.builder.NewLoopBody(MetaTensor(DataType::kBool, {}), types, [&](BlockBuilder* block) {
-    OnnxContext inside(node.op, node, block, &state_.tensors);
+    OnnxContext inside = c.Inside(block);
     const std::vector<std::string> leading = block->inputs();
     std::vector<std::string> inputs(leading.begin() + 2, leading.end());
     for (size_t i = 0; i < scanned; ++i) {

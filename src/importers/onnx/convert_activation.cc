@@ -68,6 +68,16 @@ void Softsign(OnnxContext& c) {
   c.Bind(0, c.Binary("divide", x, c.Scaled(c.Unary("abs", x), 1.0, 1.0)));
 }
 
+// swish(alpha * a) / alpha * b; 16-bit floats are multiplied in f32 and rounded once.
+void SwiGlu(OnnxContext& c) {
+  const DataType dtype = c.TypeOf(c.Input(0));
+  const DataType precise = dtype == DataType::kFP64 ? dtype : DataType::kFloat;
+  const std::string a = c.Cast(c.Input(0), precise);
+  const auto alpha = c.Attr<double>("alpha", 1.0);
+  const std::string gate = c.Unary("sigmoid", alpha == 1.0 ? a : c.Scaled(a, alpha));
+  c.Bind(0, c.Cast(c.Binary("multiply", c.Binary("multiply", a, gate), c.Cast(c.Input(1), precise)), dtype));
+}
+
 // One where the largest element along the axis is (the first of equal ones), zero elsewhere.
 void Hardmax(OnnxContext& c) {
   const std::string x = c.Input(0);
@@ -93,6 +103,7 @@ REGISTER_CONVERTER(onnx, Celu, &Convert<Celu>);
 REGISTER_CONVERTER(onnx, ThresholdedRelu, &Convert<ThresholdedRelu>);
 REGISTER_CONVERTER(onnx, Shrink, &Convert<Shrink>);
 REGISTER_CONVERTER(onnx, Softsign, &Convert<Softsign>);
+REGISTER_CONVERTER(onnx, SwiGLU, &Convert<SwiGlu>);
 REGISTER_CONVERTER(onnx, Hardmax, &Convert<Hardmax>);
 
 }  // namespace wherry::onnx

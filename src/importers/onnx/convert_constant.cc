@@ -21,10 +21,15 @@ void Constant(OnnxContext& c) {
     tensor = TensorOfScalars(Shape{static_cast<int64_t>(values.size())}, Scalars(values), DataType::kFloat);
   } else if (c.HasAttr("value_ints")) {
     tensor = IntsTensor(c.Attr<std::vector<int64_t>>("value_ints"));
+  } else if (c.HasAttr("value_string")) {
+    tensor = DenseTensor(HostAllocator(), TensorMeta{DataType::kString, Shape()});
+    *tensor.mutable_data<std::string>() = c.Attr<std::string>("value_string");
+  } else if (c.HasAttr("value_strings")) {
+    const auto values = c.Attr<std::vector<std::string>>("value_strings");
+    tensor = DenseTensor(HostAllocator(), TensorMeta{DataType::kString, Shape{static_cast<int64_t>(values.size())}});
+    std::copy(values.begin(), values.end(), tensor.mutable_data<std::string>());
   } else {
-    for (const char* name : {"sparse_value", "value_string", "value_strings"}) {
-      if (c.HasAttr(name)) c.Unsupported("attribute ", name, " is given");
-    }
+    if (c.HasAttr("sparse_value")) c.Unsupported("attribute sparse_value is given");
     c.Corrupt("it has no value");
   }
   c.Bind(0, c.ConvertContext::Constant(std::move(tensor), c.Stem()));
@@ -82,13 +87,12 @@ DataType TargetType(OnnxContext& c) {
 }
 
 void CastTo(OnnxContext& c, DataType dtype) {
-  for (const DataType type : {c.TypeOf(c.Input(0)), dtype}) {
-    if (type == DataType::kString) c.Unsupported("strings");
-  }
-  if (c.TypeOf(c.Input(0)) == dtype) return c.Bind(0, c.Input(0));
-  c.EmitResult("cast", {{"x", {c.Input(0)}}}, {{"dtype", dtype}, {"saturate", c.Attr<bool>("saturate", true)}});
+  const std::string x = c.Input(0);
+  if (c.TypeOf(x) == dtype) return c.Bind(0, x);
+  c.EmitResult("cast", {{"x", {x}}}, {{"dtype", dtype}, {"saturate", c.Attr<bool>("saturate", true)}});
 }
 void Cast(OnnxContext& c) { CastTo(c, TargetType(c)); }
+void BitCast(OnnxContext& c) { c.EmitResult("bitcast", {{"x", {c.Input(0)}}}, {{"dtype", TargetType(c)}}); }
 void CastLike(OnnxContext& c) { CastTo(c, c.TypeOf(c.Input(1))); }
 
 }  // namespace
@@ -99,6 +103,7 @@ REGISTER_CONVERTER(onnx, Range, &Convert<Range>);
 REGISTER_CONVERTER(onnx, Identity, &Convert<Identity>);
 REGISTER_CONVERTER(onnx, Dropout, &Convert<Dropout>);
 REGISTER_CONVERTER(onnx, Cast, &Convert<Cast>);
+REGISTER_CONVERTER(onnx, BitCast, &Convert<BitCast>);
 REGISTER_CONVERTER(onnx, CastLike, &Convert<CastLike>);
 
 }  // namespace wherry::onnx

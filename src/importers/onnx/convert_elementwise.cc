@@ -75,10 +75,22 @@ void Mod(OnnxContext& c) {
   c.Bind(0, c.Binary(fmod ? "fmod" : "remainder", c.Input(0), c.Input(1)));
 }
 
+bool IsUnsigned(DataType dtype) {
+  return dtype == DataType::kUInt8 || dtype == DataType::kUInt16 || dtype == DataType::kUInt32 ||
+         dtype == DataType::kUInt64;
+}
+
 void BitShift(OnnxContext& c) {
   const auto direction = c.Attr<std::string>("direction");
   if (direction != "LEFT" && direction != "RIGHT") c.Corrupt("attribute direction is ", Quote(direction));
-  c.Bind(0, c.Binary(direction == "LEFT" ? "bitwise_left_shift" : "bitwise_right_shift", c.Input(0), c.Input(1)));
+  std::string by = c.Input(1);
+  if (const DataType dtype = c.TypeOf(by); dtype != DataType::kUndefined && !IsUnsigned(dtype)) {
+    // Less than zero is beyond the width, as what is too large.
+    const std::string negative = c.Binary("less_than", by, c.Like(by, 0.0));
+    const std::string width = c.Like(by, 8.0 * static_cast<double>(SizeOf(dtype)));
+    by = c.Emit("where", {{"condition", {negative}}, {"x", {width}}, {"y", {by}}});
+  }
+  c.Bind(0, c.Binary(direction == "LEFT" ? "bitwise_left_shift" : "bitwise_right_shift", c.Input(0), by));
 }
 
 void IsInf(OnnxContext& c) {

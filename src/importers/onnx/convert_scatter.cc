@@ -27,6 +27,27 @@ void ScatterND(OnnxContext& c) {
                {{"reduce", ReduceOf(c)}});
 }
 
+// A cache with the update at write_indices[sample] and behind, along the axis.
+void TensorScatter(OnnxContext& c) {
+  const std::string cache = c.Input(0);
+  const std::string update = c.Input(1);
+  const int rank = c.Rank(cache);
+  const int64_t axis = c.Axis(c.Attr<int64_t>("axis", -2), rank);
+  if (axis == 0) c.Corrupt("the axis is that of the batch");
+  const auto mode = c.Attr<std::string>("mode", "linear");
+  if (mode != "linear" && mode != "circular") c.Corrupt("attribute mode is ", Quote(mode));
+  std::string places = c.PositionsAlong(update, axis, rank - 1 - axis);
+  if (c.HasInput(2)) {
+    std::vector<int64_t> behind;
+    for (int64_t i = 1; i < rank; ++i) behind.push_back(i);
+    places = c.Binary("add", places, c.Unsqueezed(c.Input(2), behind));
+  }
+  if (mode == "circular") places = c.Binary("remainder", places, c.Dimension(cache, axis));
+  const std::string index = c.Emit("expand", {{"x", {places}}, {"shape", {c.Unary("shape", update)}}});
+  c.EmitResult("put_along_axis", {{"x", {cache}}, {"index", {index}}, {"value", {update}}},
+               {{"axis", axis}, {"reduce", std::string("assign")}});
+}
+
 // The slices, or elements, where a list of bools is true; it may end before they do.
 void Compress(OnnxContext& c) {
   const std::string x = c.Input(0);
@@ -108,6 +129,7 @@ void Binarizer(OnnxContext& c) {
 REGISTER_CONVERTER(onnx, ScatterElements, &Convert<ScatterElements>);
 REGISTER_CONVERTER(onnx, Scatter, &Convert<ScatterElements>);
 REGISTER_CONVERTER(onnx, ScatterND, &Convert<ScatterND>);
+REGISTER_CONVERTER(onnx, TensorScatter, &Convert<TensorScatter>);
 REGISTER_CONVERTER(onnx, Compress, &Convert<Compress>);
 REGISTER_CONVERTER(onnx, Unique, &Convert<Unique>);
 REGISTER_CONVERTER(onnx, TopK, &Convert<TopK>);

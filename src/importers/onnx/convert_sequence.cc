@@ -63,6 +63,33 @@ void Concat(OnnxContext& c) {
                 {"dtype", ElementType(c, sequence)}});
 }
 
+// An optional value is a sequence of none or one; whatever else is given where one may be is there.
+bool IsOptional(OnnxContext& c, const std::string& value) { return c.block().program().IsOptional(value); }
+
+void Optional(OnnxContext& c) {
+  const std::string value = c.OptionalInput(0);
+  const std::string optional = c.Emit(
+      "sequence_construct", {{"x", value.empty() ? std::vector<std::string>() : std::vector<std::string>{value}}});
+  c.block().program().SetOptional(optional);
+  Give(c, optional, value.empty() ? DataType::kUndefined : c.TypeOf(value));
+}
+
+void OptionalHasElement(OnnxContext& c) {
+  const std::string value = c.OptionalInput(0);
+  if (value.empty() || !IsOptional(c, value)) {
+    return c.Bind(0, c.ConstantScalar(Scalar(!value.empty()), DataType::kBool));
+  }
+  c.Bind(0, c.Cast(c.Emit("sequence_length", {{"sequence", {value}}}), DataType::kBool));
+}
+
+void OptionalGetElement(OnnxContext& c) {
+  const std::string value = c.Input(0);
+  if (!IsOptional(c, value)) return c.Bind(0, value);
+  c.EmitResult("sequence_at",
+               {{"sequence", {value}}, {"position", {c.ConstantScalar(Scalar(int64_t{0}), DataType::kInt64)}}},
+               {{"dtype", ElementType(c, value)}});
+}
+
 void Split(OnnxContext& c) {
   const std::string x = c.Input(0);
   Give(c,
@@ -81,5 +108,8 @@ REGISTER_CONVERTER(onnx, SequenceAt, &Convert<At>);
 REGISTER_CONVERTER(onnx, SequenceLength, &Convert<Length>);
 REGISTER_CONVERTER(onnx, ConcatFromSequence, &Convert<Concat>);
 REGISTER_CONVERTER(onnx, SplitToSequence, &Convert<Split>);
+REGISTER_CONVERTER(onnx, Optional, &Convert<Optional>);
+REGISTER_CONVERTER(onnx, OptionalHasElement, &Convert<OptionalHasElement>);
+REGISTER_CONVERTER(onnx, OptionalGetElement, &Convert<OptionalGetElement>);
 
 }  // namespace wherry::onnx

@@ -9,7 +9,56 @@ namespace wherry::onnx {
 
 namespace {
 
+// A slice along axes, or with steps, that are known only at run time: the positions along every axis, gathered.
+void SliceOfUnknownAxes(OnnxContext& c) {
+  std::string x = c.Input(0);
+  const int rank = c.Rank(x);
+  const auto number = [&](int64_t value) { return c.ConvertContext::ConstantInts({value}); };
+  const auto choose = [&](const std::string& condition, const std::string& yes, const std::string& no) {
+    return c.Emit("where", {{"condition", {condition}}, {"x", {yes}}, {"y", {no}}});
+  };
+  const auto from_start = [&](const std::string& positions, const std::string& size) {
+    return choose(c.Binary("less_than", positions, number(0)), c.Binary("add", positions, size), positions);
+  };
+  const std::string shape = c.Unary("shape", x);
+  std::string axes;
+  if (c.HasInput(3)) axes = from_start(c.Cast(c.Input(3), DataType::kInt64), number(rank));
+  // What is given for some axes, and `others` for the rest.
+  const auto of_all_axes = [&](size_t input, const std::string& others) {
+    if (!c.HasInput(input)) return others;
+    const std::string values = c.Cast(c.Input(input), DataType::kInt64);
+    const std::string index = axes.empty() ? c.PositionsAlong(values, 0, 0) : axes;
+    return c.Emit("put_along_axis", {{"x", {others}}, {"index", {index}}, {"value", {values}}},
+                  {{"axis", int64_t{0}}, {"reduce", std::string("assign")}});
+  };
+  const auto filled = [&](int64_t value) {
+    return c.ConvertContext::ConstantInts(std::vector<int64_t>(static_cast<size_t>(rank), value));
+  };
+  const std::string steps = of_all_axes(4, filled(1));
+  const std::string forward = c.Binary("greater_than", steps, number(0));
+  const std::string last = choose(forward, shape, c.Scaled(shape, 1.0, -1.0));
+  const auto within = [&](const std::string& positions, const std::string& first) {
+    return c.Binary("minimum", c.Binary("maximum", from_start(positions, shape), first), last);
+  };
+  const std::string starts = within(of_all_axes(1, filled(0)), number(0));
+  const std::string ends = within(of_all_axes(2, shape), choose(forward, number(0), number(-1)));
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const auto at = [&](const std::string& values) {
+      const std::string one =
+          c.Emit("slice", {{"x", {values}}},
+                 {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({axis})}, {"ends", IntArray({axis + 1})}});
+      return c.Squeezed(one, {0});
+    };
+    const std::string positions =
+        c.Emit("arange", {{"start", {at(starts)}}, {"end", {at(ends)}}, {"step", {at(steps)}}});
+    x = c.Emit("gather", {{"x", {x}}, {"index", {positions}}}, {{"axis", axis}});
+  }
+  c.Bind(0, x);
+}
+
 void Slice(OnnxContext& c) {
+  const auto unknown = [&](size_t input) { return c.HasInput(input) && !c.IntsAt(input)->values; };
+  if (c.opset() >= 10 && (unknown(3) || unknown(4))) return SliceOfUnknownAxes(c);
   OpInputs inputs = {{"x", {c.Input(0)}}};
   const auto starts = c.OptionalInts(1, "starts");
   const auto ends = c.OptionalInts(2, "ends");

@@ -30,6 +30,9 @@ class OnnxContext : public ConvertContext {
   OnnxContext(const ForeignOp& op, const NodeProto& node, BlockBuilder* block, TensorReader* tensors)
       : ConvertContext(op, block), node_(node), tensors_(*tensors) {}
 
+  // What adds operators to a block of this operator's, for the same inputs and attributes.
+  OnnxContext Inside(BlockBuilder* block) const { return OnnxContext(op(), node_, block, &tensors_); }
+
   int opset() const { return op().opset; }
   bool HasInput(size_t position) const { return !OptionalInput(position).empty(); }
   bool HasOutput(size_t position) const;

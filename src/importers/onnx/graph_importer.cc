@@ -100,6 +100,10 @@ void GraphImporter::AddInputs() {
     if (initialized.count(input.name) != 0) continue;
     WHERRY_ENFORCE(!input.name.empty(), kCorrupt, "an input of graph ", Quote(graph_.name), " has no name");
     WHERRY_ENFORCE(!input.kind.empty(), kCorrupt, "input ", Quote(input.name), " has no type");
+    if (input.kind == "sequence" || input.kind == "optional") {
+      AddSequenceInput(input);
+      continue;
+    }
     WHERRY_ENFORCE(input.kind == "tensor", kUnsupported, "input ", Quote(input.name), " is a ", input.kind,
                    ", not a tensor");
     WHERRY_ENFORCE(DataTypeOf(input.data_type) != DataType::kUndefined, kUnsupported, "input ", Quote(input.name),
@@ -107,6 +111,14 @@ void GraphImporter::AddInputs() {
     Define(input.name, block_.AddInput(input.name, MetaOf(input, true)));
   }
   AddInitializers();
+}
+
+void GraphImporter::AddSequenceInput(const ValueInfoProto& input) {
+  const std::string value = block_.AddInput(input.name, MetaTensor(DataType::kSequence, {}));
+  const bool of_tensors = input.element_kind == "tensor";
+  state_.builder.SetElementType(value, of_tensors ? DataTypeOf(input.data_type) : DataType::kSequence);
+  if (input.kind == "optional") state_.builder.SetOptional(value);
+  Define(input.name, value);
 }
 
 void GraphImporter::AddInitializers() {
@@ -190,7 +202,9 @@ void GraphImporter::TakeResults(const OnnxContext& context) {
 }
 
 GraphImporter::ImportFn GraphImporter::ControlFlowOf(const ForeignOp& op) {
+  if (op.domain == "ai.onnx.preview" && op.type == "FlexAttention") return &GraphImporter::ImportFlexAttention;
   if (!op.domain.empty()) return nullptr;
+  if (op.type == "SequenceMap") return &GraphImporter::ImportSequenceMap;
   if (op.type == "If") return &GraphImporter::ImportIf;
   if (op.type == "Loop") return &GraphImporter::ImportLoop;
   if (op.type == "Scan") return &GraphImporter::ImportScan;

@@ -60,6 +60,7 @@ class GraphImporter {
   // an outer block is captured.
   std::optional<std::string> Find(const std::string& name);
   bool IsDropped(const std::string& name, std::string* why) const;
+  void AddSequenceInput(const ValueInfoProto& input);
   void AddInitializers();
   void ImportNode(const NodeProto& node);
   // How an operator that owns graphs is imported; null for others.
@@ -68,6 +69,8 @@ class GraphImporter {
   void ImportIf(const NodeProto& node, OnnxContext* context);
   void ImportLoop(const NodeProto& node, OnnxContext* context);
   void ImportScan(const NodeProto& node, OnnxContext* context);
+  void ImportSequenceMap(const NodeProto& node, OnnxContext* context);
+  void ImportFlexAttention(const NodeProto& node, OnnxContext* context);
   // A graph of the node; Corrupt() unless it has that many inputs and outputs and no input with an initializer.
   static const GraphProto& BodyOf(const NodeProto& node, OnnxContext* context, size_t inputs, size_t outputs);
   // Imports a graph of a node, a loop's body or a branch, into `block`, whose values `inputs` are the graph's inputs;

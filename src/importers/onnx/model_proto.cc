@@ -124,17 +124,31 @@ void ParseShape(View view, ValueInfoProto* info) {
   });
 }
 
-void ParseType(View view, ValueInfoProto* info) {
+void ParseType(View view, ValueInfoProto* info, int depth = 0) {
   ForEachField(view, [&](Reader& field) {
     if (field.wire_type() != kBytes) return false;
     switch (field.tag()) {
       case 1: info->kind = "tensor"; break;
-      case 4: info->kind = "sequence"; return false;
+      case 4: info->kind = "sequence"; break;
       case 5: info->kind = "map"; return false;
       case 7: info->kind = "opaque"; return false;
       case 8: info->kind = "sparse tensor"; return false;
-      case 9: info->kind = "optional"; return false;
+      case 9: info->kind = "optional"; break;
       default: return false;
+    }
+    if (info->kind != "tensor") {
+      // The types of the elements' own elements are not needed.
+      constexpr int kDeepest = 1;
+      if (depth > kDeepest) return false;
+      ValueInfoProto element;
+      ForEachField(field.get_view(), [&](Reader& part) {
+        if (!Is(part, 1, kBytes)) return false;
+        ParseType(part.get_view(), &element, depth + 1);
+        return true;
+      });
+      info->element_kind = element.kind;
+      if (element.kind == "tensor") info->data_type = element.data_type;
+      return true;
     }
     ForEachField(field.get_view(), [&](Reader& part) {
       if (Is(part, 1, kVarint)) {

@@ -41,6 +41,8 @@ struct ValueInfoProto {
   std::string name;
   // "tensor", "sequence", "map", "optional", "sparse tensor", "opaque"; empty: the file does not say.
   std::string kind;
+  // Of a sequence's elements or an optional's; data_type is theirs if they are tensors.
+  std::string element_kind;
   int64_t data_type = 0;
   std::optional<std::vector<Dimension>> dims;
 };

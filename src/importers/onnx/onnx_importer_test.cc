@@ -343,11 +343,11 @@ TEST_F(OnnxImporterTest, InputsThatAreNoTensors) {
   model.graph.inputs[0].type = 18;
   ExpectMessage(ImportError(model), ErrorCode::kUnsupported, {"input 'x'", "FLOAT8E4M3FNUZ"});
   std::string bytes = Linear().Bytes();
-  // The type of the one input becomes a sequence.
+  // The type of the one input becomes a map.
   const size_t at = bytes.find(std::string("\x0a\x01x\x12", 4));
   ASSERT_NE(at, std::string::npos);
-  bytes[at + 5] = 0x22;
-  ExpectMessage(ErrorOf([&] { ImportBytes(bytes); }), ErrorCode::kUnsupported, {"input 'x'", "sequence"});
+  bytes[at + 5] = 0x2A;
+  ExpectMessage(ErrorOf([&] { ImportBytes(bytes); }), ErrorCode::kUnsupported, {"input 'x'", "map"});
 }
 
 TEST_F(OnnxImporterTest, TruncatedAndChangedBytesAreErrors) {

@@ -1,6 +1,7 @@
 // Conversion between element types.
 #include <cmath>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/element.h"
+#include "kernels/ref/number_strings.h"
 #include "kernels/ref/storage_types.h"
 
 namespace wherry::ref {
@@ -65,6 +67,10 @@ void CastElements(const From* from, int64_t count, bool saturate, DenseTensor* o
     for (int64_t i = 0; i < count; ++i) to[i] = ConvertElement<To>(from[i]);
   });
   if (plain) return;
+  if (out->dtype() == DataType::kString) {
+    for (int64_t i = 0; i < count; ++i) out->mutable_data<std::string>()[i] = NumberString(from[i]);
+    return;
+  }
   WHERRY_ENFORCE(IsStorageOnly(out->dtype()), kUnsupported, "cast to ", ToString(out->dtype()), " is not implemented");
   std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(Load(from[i]));
@@ -76,18 +82,45 @@ void Cast(const CpuContext& /*context*/, const DenseTensor& x, bool saturate, De
   CastElements(x.data<T>(), x.numel(), saturate, out);
 }
 
+void CastFromStrings(const CpuContext& /*context*/, const DenseTensor& x, bool saturate, DenseTensor* out) {
+  const auto* from = x.data<std::string>();
+  const int64_t count = x.numel();
+  if (IsInteger(out->dtype()) && SizeOf(out->dtype()) > 0) {
+    // Beyond 2^53 a double is not exact.
+    std::vector<int64_t> values(static_cast<size_t>(count));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = IntegerOf(from[i]);
+    return CastElements(values.data(), count, saturate, out);
+  }
+  std::vector<double> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = NumberOf(from[i]);
+  CastElements(values.data(), count, saturate, out);
+}
+
 // The storage-only types have no C++ type to be registered with.
 void CastFromStorage(const CpuContext& /*context*/, const DenseTensor& x, bool saturate, DenseTensor* out) {
   const std::vector<float> values = DecodeStorage(x.dtype(), x.raw_data(), x.numel());
   CastElements(values.data(), x.numel(), saturate, out);
 }
 
+void CopyBits(const DenseTensor& x, DenseTensor* out) { x.CopyBytesTo(out->mutable_raw_data()); }
+template <typename T>
+void Bitcast(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
+  CopyBits(x, out);
+}
+void BitcastStorage(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) { CopyBits(x, out); }
+
 }  // namespace
 
 REGISTER_KERNEL(cast, ref, kHost, kNCHW, Cast, WHERRY_REF_ALL);
+REGISTER_KERNEL_VARIANT(cast, ref, strings, kHost, kString, kNCHW).Run(&KernelImpl<&CastFromStrings>::Compute);
 REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
 REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
 REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
 REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL(bitcast, ref, kHost, kNCHW, Bitcast, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
 
 }  // namespace wherry::ref

@@ -1,4 +1,6 @@
 // Comparisons and logic of two tensors with broadcasting, and selection.
+#include <string>
+
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/broadcast.h"
@@ -80,8 +82,8 @@ void Where(const CpuContext& /*context*/, const DenseTensor& condition, const De
 
 }  // namespace
 
-REGISTER_KERNEL(equal, ref, kHost, kNCHW, Equal, WHERRY_REF_ALL);
-REGISTER_KERNEL(not_equal, ref, kHost, kNCHW, NotEqual, WHERRY_REF_ALL);
+REGISTER_KERNEL(equal, ref, kHost, kNCHW, Equal, WHERRY_REF_ALL, std::string);
+REGISTER_KERNEL(not_equal, ref, kHost, kNCHW, NotEqual, WHERRY_REF_ALL, std::string);
 REGISTER_KERNEL(less_than, ref, kHost, kNCHW, LessThan, WHERRY_REF_ALL);
 REGISTER_KERNEL(less_equal, ref, kHost, kNCHW, LessEqual, WHERRY_REF_ALL);
 REGISTER_KERNEL(greater_than, ref, kHost, kNCHW, GreaterThan, WHERRY_REF_ALL);

@@ -1,5 +1,8 @@
 // The same elements: under another shape, in another memory order, in another axis order.
+#include <algorithm>
+#include <concepts>
 #include <cstring>
+#include <string>
 
 #include "base/check.h"
 #include "core/device_context.h"
@@ -16,8 +19,12 @@ void Copy(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out)
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   WHERRY_CHECK(x.numel() == out->numel(), x.meta().DebugString(), " copied to ", out->meta().DebugString());
-  const size_t bytes = static_cast<size_t>(x.numel()) * sizeof(T);
-  if (from != to && bytes > 0) std::memmove(to, from, bytes);
+  if (from == to) return;
+  if constexpr (std::same_as<T, std::string>) {
+    std::copy_n(from, x.numel(), to);
+  } else if (x.numel() > 0) {
+    std::memmove(to, from, static_cast<size_t>(x.numel()) * sizeof(T));
+  }
 }
 
 template <typename T>
@@ -43,12 +50,12 @@ void Transpose(const CpuContext& /*context*/, const DenseTensor& x, const std::v
 
 }  // namespace
 
-REGISTER_KERNEL(reshape, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
-REGISTER_KERNEL(squeeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
-REGISTER_KERNEL(unsqueeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
-REGISTER_KERNEL(flatten, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
-REGISTER_KERNEL(assign, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(reshape, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
+REGISTER_KERNEL(squeeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
+REGISTER_KERNEL(unsqueeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
+REGISTER_KERNEL(flatten, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
+REGISTER_KERNEL(assign, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
 REGISTER_KERNEL(layout, ref, kHost, kAny, Layout, WHERRY_REF_ALL);
-REGISTER_KERNEL(transpose, ref, kHost, kNCHW, Transpose, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
+REGISTER_KERNEL(transpose, ref, kHost, kNCHW, Transpose, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
 
 }  // namespace wherry::ref

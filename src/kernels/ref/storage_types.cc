@@ -61,11 +61,10 @@ uint8_t EncodeSmallFloat(const SmallFloat& format, double value, bool saturate) 
   return sign | static_cast<uint8_t>(low + (up ? 1 : 0));
 }
 
-uint8_t EncodeNibble(DataType dtype, double value) {
-  const double low = dtype == DataType::kInt4 ? -8.0 : 0.0;
-  const double high = dtype == DataType::kInt4 ? 7.0 : 15.0;
+uint8_t EncodeNibble(double value) {
   if (std::isnan(value)) return 0;
-  return static_cast<uint8_t>(static_cast<int>(std::clamp(value, low, high)) & 0xF);
+  constexpr double kBeyond = 1 << 30;  // far outside; the low bits of what is there are as good as any
+  return static_cast<uint8_t>(static_cast<int>(std::clamp(value, -kBeyond, kBeyond)) & 0xF);
 }
 
 float DecodeNibble(DataType dtype, uint8_t nibble) {
@@ -102,9 +101,9 @@ void EncodeStorage(DataType dtype, std::span<const double> values, bool saturate
     if (!IsNibble(dtype)) {
       bytes[i] = EncodeSmallFloat(FormatOf(dtype), values[i], saturate);
     } else if (i % 2 == 0) {
-      bytes[i / 2] = EncodeNibble(dtype, values[i]);
+      bytes[i / 2] = EncodeNibble(values[i]);
     } else {
-      bytes[i / 2] = static_cast<uint8_t>(bytes[i / 2] | (EncodeNibble(dtype, values[i]) << 4));
+      bytes[i / 2] = static_cast<uint8_t>(bytes[i / 2] | (EncodeNibble(values[i]) << 4));
     }
   }
 }

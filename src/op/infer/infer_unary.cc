@@ -88,6 +88,16 @@ MetaTensor CastInferMeta(const MetaTensor& x, DataType dtype) {
   return out;
 }
 
+MetaTensor BitcastInferMeta(const MetaTensor& x, DataType dtype) {
+  const auto bits = [](DataType type) {
+    const bool nibble = type == DataType::kInt4 || type == DataType::kUInt4;
+    return nibble ? 4 : 8 * static_cast<int>(SizeOf(type));
+  };
+  WHERRY_ENFORCE(bits(dtype) != 0 && (x.dtype == DataType::kUndefined || bits(x.dtype) == bits(dtype)),
+                 kInvalidArgument, "x is ", x.DebugString(), ", whose elements cannot be read as ", ToString(dtype));
+  return LikeShape(x, dtype);
+}
+
 MetaTensor DropoutInferMeta(const MetaTensor& x, float p, const std::string& mode) {
   WHERRY_ENFORCE(p >= 0.0F && p <= 1.0F, kInvalidArgument, "p is ", p, ", expected 0 to 1");
   WHERRY_ENFORCE(mode == "upscale_in_train" || mode == "downgrade_in_infer", kInvalidArgument, "mode is '", mode,

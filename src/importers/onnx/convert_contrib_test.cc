@@ -1,0 +1,100 @@
+// Operators of com.microsoft, and functions of ONNX with a state: what is inferred about their results, and what is
+// refused. Their numbers were compared with ONNX Runtime 1.32's.
+#include <gtest/gtest.h>
+
+#include "base/file_test_util.h"
+#include "importers/onnx/model_test_util.h"
+
+namespace wherry::onnx {
+namespace {
+
+using Numbers = std::vector<int64_t>;
+enum : int { kUInt8 = 2 };
+
+TestValue Value(const std::string& name, const Numbers& dims, int type = kTestFloat) {
+  return {name, {dims.begin(), dims.end()}, type};
+}
+
+Program Import(const TestNode& node, const std::vector<TestValue>& inputs) {
+  TestModel model;
+  model.opsets = {{"", 28}, {"com.microsoft", 1}};
+  model.graph.inputs = inputs;
+  model.graph.nodes = {node};
+  for (const TestValue& input : inputs) model.graph.nodes[0].inputs.push_back(input.name);
+  for (const std::string& output : node.outputs) {
+    if (!output.empty()) model.graph.outputs.push_back({output, {}});
+  }
+  return ImportBytes(model.Bytes());
+}
+TestNode Contrib(const std::string& type, std::vector<std::pair<std::string, TestAttr>> attrs,
+                 std::vector<std::string> outputs = {"y"}) {
+  return {type, {}, std::move(outputs), std::move(attrs), "com.microsoft", ""};
+}
+
+TEST(OnnxContrib, FusedConvAddsAndActivates) {
+  const std::vector<TestValue> inputs = {Value("x", {1, 3, 8, 8}), Value("w", {4, 3, 3, 3}), Value("b", {4}),
+                                         Value("z", {1, 4, 6, 6})};
+  const Program program = Import(Contrib("FusedConv", {{"activation", std::string("LeakyRelu")}}), inputs);
+  EXPECT_EQ(Types(program), (std::vector<std::string>{"conv2d", "add", "leaky_relu"}));
+  EXPECT_EQ(ResultMeta(program), "f32[1,4,6,6]");
+  EXPECT_EQ(ErrorOf([&] {
+              Import(Contrib("FusedConv", {{"activation", std::string("Odd")}}), inputs);
+            }).code(),
+            ErrorCode::kUnsupported);
+}
+
+TEST(OnnxContrib, FusedMatMulTransposes) {
+  const Program program = Import(Contrib("FusedMatMul", {{"transBatchA", 1}, {"transB", 1}, {"alpha", 0.5F}}),
+                                 {Value("a", {4, 2, 3}), Value("b", {2, 5, 3})});
+  EXPECT_EQ(Types(program), (std::vector<std::string>{"transpose", "matmul", "scale"}));
+  EXPECT_EQ(ResultMeta(program), "f32[2,4,5]");
+}
+
+TEST(OnnxContrib, SkipLayerNormalizationGivesTheSum) {
+  const std::vector<TestValue> inputs = {Value("x", {2, 3, 8}), Value("s", {2, 3, 8}), Value("g", {8}),
+                                         Value("b", {8})};
+  const Program program = Import(Contrib("SkipLayerNormalization", {}, {"y", "", "", "sum"}), inputs);
+  EXPECT_EQ(Types(program), (std::vector<std::string>{"add", "layer_norm"}));
+  EXPECT_THROW(Import(Contrib("SkipLayerNormalization", {}, {"y", "mean"}), inputs), Error);
+}
+
+TEST(OnnxContrib, MatMulNBits) {
+  const auto node = [](int bits) {
+    return Contrib("MatMulNBits", {{"K", 80}, {"N", 6}, {"bits", bits}, {"block_size", 32}});
+  };
+  const std::vector<TestValue> inputs = {Value("x", {2, 5, 80}), Value("w", {6, 3, 16}, kUInt8), Value("s", {18}),
+                                         Value("z", {6, 2}, kUInt8)};
+  EXPECT_EQ(ResultMeta(Import(node(4), inputs)), "f32[2,5,6]");
+  EXPECT_EQ(ErrorOf([&] { Import(node(3), inputs); }).code(), ErrorCode::kUnsupported);
+}
+
+TEST(OnnxContrib, MultiHeadAttentionKeepsItsKeys) {
+  const std::vector<TestValue> inputs = {Value("q", {2, 5, 16}), Value("k", {2, 7, 16}), Value("v", {2, 7, 8})};
+  const Program plain = Import(Contrib("MultiHeadAttention", {{"num_heads", 4}}), inputs);
+  EXPECT_EQ(Types(plain), std::vector<std::string>{"attention"});
+  EXPECT_EQ(ResultMeta(plain), "f32[2,5,8]");
+  const Program kept = Import(Contrib("MultiHeadAttention", {{"num_heads", 4}}, {"y", "k2", "v2"}), inputs);
+  EXPECT_EQ(ResultMeta(kept, 1), "f32[2,4,7,4]");
+  EXPECT_THROW(Import(Contrib("MultiHeadAttention", {{"num_heads", 3}}), inputs), Error);
+}
+
+TEST(OnnxStateful, LinearAttentionIsALoop) {
+  const Program program = Import({"LinearAttention",
+                                  {},
+                                  {"y", "s"},
+                                  {{"q_num_heads", 4}, {"kv_num_heads", 2}, {"update_rule", std::string("linear")}},
+                                  "",
+                                  ""},
+                                 {Value("q", {2, 5, 12}), Value("k", {2, 5, 6}), Value("v", {2, 5, 8})});
+  EXPECT_EQ(FindOp(program, "loop").Type(), "loop");
+}
+
+TEST(OnnxStateful, CausalConvolutionGivesItsLastInputs) {
+  const Program program = Import({"CausalConvWithState", {}, {"y", "s"}, {{"activation", std::string("silu")}}, "", ""},
+                                 {Value("x", {2, 6, 9}), Value("w", {6, 1, 4}), Value("b", {6})});
+  EXPECT_EQ(ResultMeta(program), "f32[2,6,9]");
+  EXPECT_EQ(ResultMeta(program, 1), "f32[2,6,3]");
+}
+
+}  // namespace
+}  // namespace wherry::onnx
