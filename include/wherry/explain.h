@@ -143,6 +143,8 @@ struct ModelExplanation {
   std::vector<PassExplanation> passes;
   std::vector<OpExplanation> ops;
   MemoryExplanation memory;
+  // Of blocks of control flow that ran in measuring with a plan of their own, by block.
+  std::map<int, MemoryExplanation> block_memory;
   int64_t weight_bytes_before = 0;
   int64_t weight_bytes = 0;
   int64_t packed_bytes = 0;  // made for the kernels, beside or instead of the weights

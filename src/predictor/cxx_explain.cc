@@ -57,7 +57,11 @@ class Explainer {
     const std::shared_ptr<const Executable> executable = Executable::Build(std::move(program));
     DescribeKernels(*executable);
     if (out_.memory.unavailable.empty()) PlanAndMeasure(executable, inputs);
-    for (const OpExplanation& op : out_.ops) out_.estimated_us += std::max(op.estimated_us, 0.0);
+    for (const OpExplanation& op : out_.ops) {
+      // What did not run in measuring does not count, whatever it would take.
+      if (options_.measure && op.block > 0 && out_.block_memory.count(op.block) == 0) continue;
+      out_.estimated_us += std::max(op.estimated_us, 0.0);
+    }
     out_.packed_bytes = static_cast<int64_t>(executable->packs().bytes());
     return std::move(out_);
   }
@@ -158,7 +162,7 @@ class Explainer {
         op->second->reason = instruction.reason;
         for (CandidateExplanation& candidate : op->second->candidates)
           candidate.picked = candidate.kernel == drawn.kernel && candidate.key == drawn.key;
-        if (&block == &executable.main()) main_ops_[&instruction] = op->second;
+        op_of_[&instruction] = op->second;
       }
     }
   }
@@ -177,6 +181,12 @@ class Explainer {
       out_.memory = ExplainMemory(*session.plan());
       for (const PlannedCall& call : session.plan()->calls) DescribeCall(*session.plan(), call);
       if (options_.measure) Measure(&session, tensors);
+      for (int block = 1; block < static_cast<int>(executable->program().blocks.size()); ++block) {
+        const ShapePlan* const plan = session.plan(block);
+        if (plan == nullptr) continue;
+        out_.block_memory[block] = ExplainMemory(*plan);
+        for (const PlannedCall& call : plan->calls) DescribeCall(*plan, call);
+      }
     } catch (const Error& error) {
       out_.memory = MemoryExplanation();
       out_.memory.unavailable = error.what();
@@ -187,8 +197,8 @@ class Explainer {
   }
 
   void DescribeCall(const ShapePlan& plan, const PlannedCall& call) {
-    const auto op = main_ops_.find(call.instruction);
-    if (op == main_ops_.end() || call.at_run_time) return;
+    const auto op = op_of_.find(call.instruction);
+    if (op == op_of_.end() || call.at_run_time) return;
     const std::vector<ProfileEvent> events = MakeProfile({RecordOf(plan, call, out_.threads)});
     op->second->flops = events[0].flops;
     op->second->bytes = events[0].bytes;
@@ -216,8 +226,8 @@ class Explainer {
     } while (total.Milliseconds() < kMeasureMilliseconds && runs.size() < kMostRuns);
     out_.measured_us = Median(&runs);
     for (auto& [instruction, values] : times) {
-      const auto op = main_ops_.find(instruction);
-      if (op != main_ops_.end()) op->second->measured_us = Median(&values);
+      const auto op = op_of_.find(instruction);
+      if (op != op_of_.end()) op->second->measured_us = Median(&values);
     }
   }
 
@@ -226,9 +236,9 @@ class Explainer {
   const std::shared_ptr<ThreadPool> pool_;
   ModelExplanation out_;
   OpTexts texts_;
-  std::vector<std::vector<OpChange>> changes_;             // of the passes that ran
-  std::vector<OpExplanation> picked_;                      // when kernels had just been picked
-  std::map<const Instruction*, OpExplanation*> main_ops_;  // into out_.ops
+  std::vector<std::vector<OpChange>> changes_;          // of the passes that ran
+  std::vector<OpExplanation> picked_;                   // when kernels had just been picked
+  std::map<const Instruction*, OpExplanation*> op_of_;  // into out_.ops
 };
 
 }  // namespace

@@ -128,6 +128,8 @@ Json List(const std::vector<T>& items, Function function) {
 }  // namespace
 
 std::string ToJson(const ModelExplanation& explanation) {
+  Json block_memory = Json::object();
+  for (const auto& [block, memory] : explanation.block_memory) block_memory[std::to_string(block)] = MemoryJson(memory);
   const Json json{{"model", explanation.model},
                   {"version", explanation.version},
                   {"metadata", explanation.metadata},
@@ -144,7 +146,8 @@ std::string ToJson(const ModelExplanation& explanation) {
                   {"after", List(explanation.after, DiagramJson)},
                   {"passes", List(explanation.passes, PassJson)},
                   {"ops", List(explanation.ops, OpJson)},
-                  {"memory", MemoryJson(explanation.memory)}};
+                  {"memory", MemoryJson(explanation.memory)},
+                  {"block_memory", std::move(block_memory)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -194,8 +194,8 @@ void Session::Prepare(const std::vector<TensorMeta>& inputs) {
   RecordWork("bind memory", start, RecordingTime());
 }
 
-const ShapePlan* Session::plan() const {
-  const auto state = states_.find(0);
+const ShapePlan* Session::plan(int block) const {
+  const auto state = states_.find(block);
   return state == states_.end() ? nullptr : state->second->bound;
 }
 

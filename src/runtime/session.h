@@ -49,8 +49,8 @@ class Session {
   // Plans (and packs) for these input types without running, so that the first run is like any other. Its steps are
   // recorded.
   void Prepare(const std::vector<TensorMeta>& inputs);
-  // What Prepare or the last run went by; null when there is none.
-  const ShapePlan* plan() const;
+  // What Prepare or the last run went by, of a block of control flow its last run; null when there is none.
+  const ShapePlan* plan(int block = 0) const;
   // Runs. `inputs` are host tensors, one per input, of the declared type and rank (else Error(kInvalidArgument) naming
   // the input); their data must stay until Run returns. `outputs` get one tensor each, host memory, plain layout. A
   // tensor that is passed in and solely owned by the caller's slot is written over when it fits; one that others hold

@@ -32,6 +32,9 @@ addEventListener('load', () => {
   search.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
   const colour = document.getElementById('graph-colour');
   for (const value of ['change', 'cost', 'category']) { colour.value = value; colour.dispatchEvent(new Event('change')); }
+  showTab('memory');
+  const block = document.querySelector('#memory select');
+  if (block) for (const {value} of [...block.options].reverse()) { const now = document.querySelector('#memory select'); now.value = value; now.dispatchEvent(new Event('change')); }
   for (const key of ['f', '+', '-', 'ArrowDown']) dispatchEvent(new KeyboardEvent('keydown', {key}));
   setTheme(true);
   showTab('SHOWN');
@@ -74,7 +77,7 @@ def main() -> int:
                 models[-1].write_bytes(small_model.chain(names, skip))
         for number, model in enumerate(models):
             page = folder / f"{number}_{model.stem}.html"
-            subprocess.run([wherry, "opt", model, "--report", page], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([wherry, "opt", model, "--measure", "--report", page], check=True, stdout=subprocess.DEVNULL)
             for tab in ("overview", "graph", "passes", "operators", "memory"):
                 for size in ("1400,950", "500,900"):
                     said = check(page, tab, page.with_name(f"{page.stem}_{tab}_{size.split(',')[0]}.png"), size)

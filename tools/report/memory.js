@@ -1,10 +1,11 @@
 'use strict';
-// The memory plan: every value's place in the arena, over the statements that need it.
+// The memory plan of a block: every value's place in the arena, over the statements that need it.
 {
-  const memory = data.memory;
+  let memory = data.memory;
+  let block = 0;
   const canvas = make('canvas', {'aria-label': 'Memory: offset over statements'});
   const margin = {left: 68, right: 14, top: 14, bottom: 40};
-  const opAt = new Map(data.after[0].ops.map((op) => [op.name, op]));
+  let opAt = new Map();
   let hover = null;
   let boxes = [];
 
@@ -92,15 +93,32 @@
     showTip(event, `${value.name}\n${value.type}, ${bytesText(value.bytes)} at ${number(value.offset)}\nneeded by statements ${value.first} to ${value.last}` + (value.shared_by.length ? `\nshared by ${value.shared_by.slice(0, 6).join(', ')}${value.shared_by.length > 6 ? ', …' : ''}` : ''));
   });
   canvas.addEventListener('pointerleave', (event) => { hover = null; showTip(event, ''); draw(); });
-  canvas.addEventListener('click', (event) => { const box = boxAt(event); if (box) showInGraph('after', 0, box.value.name); });
+  canvas.addEventListener('click', (event) => { const box = boxAt(event); if (box) showInGraph('after', block, box.value.name); });
 
   function largest() {
     const body = make('tbody');
     longList([...memory.values].sort((a, b) => b.bytes - a.bytes), 15, (value) => make('tr', null,
-      make('td', null, make('button.link.mono', {onclick: () => showInGraph('after', 0, value.name)}, value.name)), make('td.mono.hide-narrow', null, value.type), make('td.number', null, bytesText(value.bytes)),
+      make('td', null, make('button.link.mono', {onclick: () => showInGraph('after', block, value.name)}, value.name)), make('td.mono.hide-narrow', null, value.type), make('td.number', null, bytesText(value.bytes)),
       make('td.number.hide-narrow', null, number(value.offset)), make('td.number', null, `${value.first} – ${value.last}`), make('td.soft.hide-narrow', null, value.shared_by.length ? plural(value.shared_by.length, 'value') : '')), body);
     return make('div.card', null, make('h2', null, 'The largest values'), make('div.scroll', null, make('table', null,
       make('thead', null, make('tr', null, make('th', null, 'value'), make('th.hide-narrow', null, 'type'), make('th.number', null, 'bytes'), make('th.number.hide-narrow', null, 'offset'), make('th.number', null, 'statements'), make('th.hide-narrow', null, 'shares with'))), body)));
+  }
+
+  function choice() {
+    const blocks = Object.keys(data.block_memory);
+    if (!blocks.length) return null;
+    const select = make('select', {'aria-label': 'Block', onchange: () => show(Number(select.value))}, [0, ...blocks].map((i) => make('option', {value: i}, Number(i) ? `block ${i}` : 'main')));
+    select.value = block;
+    return select;
+  }
+  function show(of) {
+    block = of;
+    memory = block ? data.block_memory[block] : data.memory;
+    opAt = new Map(data.after[block].ops.map((op) => [op.name, op]));
+    hover = null;
+    made = false;
+    byId('memory').replaceChildren();
+    open();
   }
 
   let made = false;
@@ -112,16 +130,16 @@
         byId('memory').append(make('div.wide', null, make('div.card', null, make('h2', null, 'There is no memory plan'), make('p', null, memory.unavailable), shapes ? make('p.soft', null, 'tried with ' + shapes + '; --shape gives others') : null)));
         return;
       }
-      byId('memory').append(make('div.wide', null, make('div.tiles', null,
+      byId('memory').append(make('div.wide', null, choice(), make('div.tiles', null,
         tile('Arena', bytesText(memory.arena_bytes), `${bytesText(memory.least_bytes)} is alive at once, at most`),
         tile('All activations', bytesText(memory.activation_bytes), `${plural(memory.values.length, 'place')} in the arena`),
         tile('Results', bytesText(memory.output_bytes), 'have memory of their own'),
         tile('Scratch', bytesText(memory.scratch_bytes), 'the most that one kernel asks for'),
         tile('Weights', bytesText(data.weight_bytes), `packed for kernels: ${bytesText(data.packed_bytes)}`)),
-        make('div.card', null, make('h2', null, 'Where values lie, and for how long'), make('p.soft', {style: 'font-size: 12px; margin: -8px 0 8px'}, `for ${shapes}; the dashed line is the least that is needed`), make('div.chart', null, canvas)),
+        make('div.card', null, make('h2', null, 'Where values lie, and for how long'), make('p.soft', {style: 'font-size: 12px; margin: -8px 0 8px'}, `${shapes ? `for ${shapes}; ` : ''}the dashed line is the least that is needed`), make('div.chart', null, canvas)),
         largest()));
     }
     if (!memory.unavailable) draw();
   }
-  addTab('memory', 'Memory', '', open, () => { if (made && !memory.unavailable) draw(); });
+  addTab('memory', 'Memory', '', () => (made ? open() : show(block)), () => { if (made && !memory.unavailable) draw(); });
 }
