@@ -1,4 +1,5 @@
 // quantized_conv2d on images whose channels are innermost, quantized_matmul.
+#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,17 +72,25 @@ void PackFilterBytes(const DenseTensor& filter, int64_t groups, char* packed) {
   }
 }
 
-int64_t GroupsOfFormat(std::string_view format) {
-  WHERRY_CHECK(format.starts_with(kConvFormat), "format '", format, "'");
-  return std::stoll(std::string(format.substr(kConvFormat.size())));
+// Of a format and the filter that it is for; Error(kInvalidArgument) if they do not fit.
+int64_t GroupsOf(const TensorMeta& filter, std::string_view format) {
+  int64_t groups = 0;
+  if (format.starts_with(kConvFormat)) {
+    const std::string_view digits = format.substr(kConvFormat.size());
+    std::from_chars(digits.data(), digits.data() + digits.size(), groups);
+  }
+  const bool is_byte = filter.dtype == DataType::kUInt8 || filter.dtype == DataType::kInt8;
+  WHERRY_ENFORCE(groups > 0 && is_byte && filter.shape.rank() == 4 && filter.shape[0] % groups == 0, kInvalidArgument,
+                 "a filter ", filter.DebugString(), " has no form '", format, "'");
+  return groups;
 }
 
 size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
-  return static_cast<size_t>(FilterProduct(filter.shape, GroupsOfFormat(format)).packed_bytes());
+  return static_cast<size_t>(FilterProduct(filter.shape, GroupsOf(filter, format)).packed_bytes());
 }
 
 void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
-  PackFilterBytes(filter, GroupsOfFormat(format), static_cast<char*>(packed));
+  PackFilterBytes(filter, GroupsOf(filter.meta(), format), static_cast<char*>(packed));
 }
 
 Support SupportsConv(const KernelProblem& problem) {
@@ -156,14 +165,21 @@ void PackMatrixBytes(const uint8_t* data, const TensorMeta& meta, const Matrices
   PackBytes({data, IsUnsigned(meta), view.row_stride, view.column_stride}, view.rows, view.columns, packed);
 }
 
+Matrices ViewOfFormat(const TensorMeta& weight, std::string_view format) {
+  const bool is_byte = weight.dtype == DataType::kUInt8 || weight.dtype == DataType::kInt8;
+  WHERRY_ENFORCE((format == kPlainFormat || format == kTransposedFormat) && is_byte && weight.shape.rank() <= 2,
+                 kInvalidArgument, "a weight ", weight.DebugString(), " has no form '", format, "'");
+  return ViewMatrices(weight.shape, format == kTransposedFormat, false);
+}
+
 size_t PackedMatrixBytes(const TensorMeta& weight, std::string_view format) {
-  const Matrices view = ViewMatrices(weight.shape, format == kTransposedFormat, false);
+  const Matrices view = ViewOfFormat(weight, format);
   return static_cast<size_t>(PackedByteSize(view.rows, view.columns));
 }
 
 void PackMatrix(const DenseTensor& weight, std::string_view format, void* packed) {
-  PackMatrixBytes(static_cast<const uint8_t*>(weight.raw_data()), weight.meta(),
-                  ViewMatrices(weight.shape(), format == kTransposedFormat, false), packed);
+  PackMatrixBytes(static_cast<const uint8_t*>(weight.raw_data()), weight.meta(), ViewOfFormat(weight.meta(), format),
+                  packed);
 }
 
 std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {

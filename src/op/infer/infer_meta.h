@@ -125,7 +125,7 @@ MetaTensor QuantizedConv2dInferMeta(const MetaTensor& x, const MetaTensor& filte
 MetaTensor QuantizedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, const MetaTensor* scale,
                                     const MetaTensor* bias, const MetaTensor* x_zero, const MetaTensor* y_zero,
                                     const MetaTensor* out_zero, bool transpose_y, DataType dtype);
-MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y);
+MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y, int x_zero, int y_zero, int out_zero);
 
 // Resampling.
 MetaTensor InterpolateInferMeta(const MetaTensor& x, const MetaTensor* roi, const MetaTensor* scale_tensor,

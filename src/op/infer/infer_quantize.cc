@@ -130,9 +130,14 @@ MetaTensor QuantizedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, co
   return out;
 }
 
-MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y) {
+MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y, int x_zero, int y_zero, int out_zero) {
   WHERRY_ENFORCE(IsByte(x.dtype) && x.dtype == y.dtype, kInvalidArgument, "x is ", x.DebugString(), ", y is ",
                  y.DebugString(), ": expected i8 or u8, both the same");
+  const bool is_signed = x.dtype == DataType::kInt8;
+  for (const int zero : {x_zero, y_zero, out_zero}) {
+    WHERRY_ENFORCE(zero >= (is_signed ? -128 : 0) && zero <= (is_signed ? 127 : 255), kInvalidArgument,
+                   "a zero point is ", zero, ", which ", ToString(x.dtype), " does not have");
+  }
   MetaTensor out = As(x, x.dtype);
   out.pixel_stride = 0;
   if (!x.rank_known || !y.rank_known) return out;

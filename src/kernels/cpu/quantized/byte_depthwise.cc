@@ -115,9 +115,9 @@ void FillParameters(const ConvShape& shape, const DenseTensor& x, const DenseTen
 }  // namespace
 
 ByteDepthwisePlan::ByteDepthwisePlan(const ConvShape& conv, int threads) : shape(conv) {
-  constexpr int64_t kMinWork = int64_t{1} << 17;  // multiply-adds of a worker
-  const int64_t work = conv.out_pixels() * conv.weight.out_channels * conv.weight.taps();
-  workers = std::clamp<int64_t>(work / kMinWork, 1, threads);
+  constexpr double kMinWork = 1 << 17;  // multiply-adds of a worker
+  const double work = static_cast<double>(conv.out_pixels()) * static_cast<double>(conv.weight.elements());
+  workers = static_cast<int64_t>(std::clamp<double>(work / kMinWork, 1, threads));
   scratch_bytes = DepthwiseScratch::Bytes(conv, workers);
 }
 

@@ -66,10 +66,11 @@ ByteProductPlan::ByteProductPlan(const ByteProductShape& product, int threads) :
   constexpr int64_t kTileRows = 6;
   constexpr int64_t kChunksPerThread = 4;
   // Chunks of less than this many multiply-adds are not worth claiming.
-  constexpr int64_t kMinWork = int64_t{1} << 20;
+  constexpr double kMinWork = 1 << 20;
   const int64_t depth = std::max<int64_t>(4, PaddedDepth(shape.k));
-  const int64_t work = shape.rows * PaddedBytes64(shape.n) * depth * shape.groups;
-  const int64_t wanted = threads == 1 ? 1 : std::clamp<int64_t>(work / kMinWork, 1, threads * kChunksPerThread);
+  const double work = static_cast<double>(shape.rows) * static_cast<double>(shape.parameters() * depth);
+  const double chunks = std::clamp<double>(work / kMinWork, 1, static_cast<double>(threads * kChunksPerThread));
+  const int64_t wanted = threads == 1 ? 1 : static_cast<int64_t>(chunks);
   block_rows = std::clamp<int64_t>(kBlockBytes / depth / kTileRows, 4, 64) * kTileRows;
   const int64_t share = (shape.rows * shape.groups + wanted - 1) / wanted;
   block_rows = std::clamp<int64_t>((share + kTileRows - 1) / kTileRows * kTileRows, kTileRows, block_rows);
