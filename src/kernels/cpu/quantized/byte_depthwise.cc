@@ -16,39 +16,50 @@ HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
 
+template <typename T, bool kWhole>
 HWY_INLINE IntVec LoadBytes(const uint8_t* p, int64_t live) {
-  const hn::Rebind<uint8_t, IntTag> tag;
-  if (HWY_LIKELY(live >= kLanes)) return hn::PromoteTo(IntTag(), hn::LoadU(tag, p));
-  HWY_ALIGN uint8_t buffer[kLanes] = {};
+  const hn::Rebind<T, IntTag> tag;
+  if constexpr (kWhole) return hn::PromoteTo(IntTag(), hn::LoadU(tag, reinterpret_cast<const T*>(p)));
+  HWY_ALIGN T buffer[kLanes] = {};
   std::memcpy(buffer, p, static_cast<size_t>(live));
   return hn::PromoteTo(IntTag(), hn::LoadU(tag, buffer));
 }
 
-void DepthwiseTile(const ByteDepthwiseTile& tile) {
+// A vector of channels from c on, of which `live` are there.
+template <typename T, bool kWhole>
+HWY_INLINE void RunChannels(const ByteDepthwiseTile& tile, int64_t c, int64_t live) {
   constexpr int64_t kPixels = ByteDepthwiseTile::kPixels;
   const IntTag tag;
   const hn::Repartition<int16_t, IntTag> words;
-  const IntVec flip = hn::Set(tag, tile.flip);
-  for (int64_t c = 0; c < tile.channels; c += kLanes) {
-    const int64_t live = tile.channels - c;
-    IntVec acc[kPixels];
-    IntVec unused = hn::Zero(tag);
-    WHERRY_UNROLL
-    for (int64_t p = 0; p < kPixels; ++p) acc[p] = hn::Zero(tag);
-    for (int64_t t = 0; t < tile.tap_count; ++t) {
-      // Both factors fit a word, and x's upper word is 0: the sum of a lane's two products is theirs.
-      const auto w = hn::BitCast(words, hn::LoadU(tag, tile.weights + t * tile.width + c));
-      WHERRY_UNROLL
-      for (int64_t p = 0; p < kPixels; ++p) {
-        const IntVec x = hn::Xor(LoadBytes(tile.taps[t * kPixels + p] + c, live), flip);
-        acc[p] = hn::ReorderWidenMulAccumulate(tag, hn::BitCast(words, x), w, acc[p], unused);
-      }
-    }
+  IntVec acc[kPixels];
+  IntVec unused = hn::Zero(tag);
+  WHERRY_UNROLL
+  for (int64_t p = 0; p < kPixels; ++p) acc[p] = hn::Zero(tag);
+  for (int64_t t = 0; t < tile.tap_count; ++t) {
+    // Each lane's words are (x, its sign) and (w, 0): the sum of their products is x w.
+    const auto w = hn::BitCast(words, hn::LoadU(tag, tile.weights + t * tile.width + c));
     WHERRY_UNROLL
     for (int64_t p = 0; p < kPixels; ++p) {
-      if (p < tile.pixels) StoreSums(tile.result, acc[p], 0, tile.pixel + p, c, live);
+      const IntVec x = LoadBytes<T, kWhole>(tile.taps[t * kPixels + p] + c, live);
+      acc[p] = hn::ReorderWidenMulAccumulate(tag, hn::BitCast(words, x), w, acc[p], unused);
     }
   }
+  WHERRY_UNROLL
+  for (int64_t p = 0; p < kPixels; ++p) {
+    if (p < tile.pixels) StoreSums(tile.result, acc[p], 0, tile.pixel + p, c, live);
+  }
+}
+
+template <typename T>
+HWY_INLINE void RunTile(const ByteDepthwiseTile& tile) {
+  int64_t c = 0;
+  for (; c + kLanes <= tile.channels; c += kLanes) RunChannels<T, true>(tile, c, kLanes);
+  if (c < tile.channels) RunChannels<T, false>(tile, c, tile.channels - c);
+}
+
+void DepthwiseTile(const ByteDepthwiseTile& tile) {
+  if (tile.is_signed) return RunTile<int8_t>(tile);
+  RunTile<uint8_t>(tile);
 }
 
 }  // namespace
@@ -90,10 +101,10 @@ struct DepthwiseScratch {
 
 void FillParameters(const ConvShape& shape, const DenseTensor& x, const DenseTensor& filter,
                     const ByteParameters& given, const DepthwiseScratch& scratch) {
-  const int32_t x_zero = UnsignedZero(given.x_zero, x.dtype());
+  const int32_t x_zero = UnsignedZero(given.x_zero, x.dtype()) - (x.dtype() == DataType::kInt8 ? 128 : 0);
   const bool is_unsigned = filter.dtype() == DataType::kUInt8;
   const auto* const from = static_cast<const uint8_t*>(filter.raw_data());
-  std::memset(scratch.pad, x.dtype() == DataType::kInt8 ? x_zero ^ 0x80 : x_zero, static_cast<size_t>(scratch.width));
+  std::memset(scratch.pad, x_zero, static_cast<size_t>(scratch.width));
   for (int64_t c = 0; c < scratch.width; ++c) {
     const int64_t channel = std::min(c, shape.weight.out_channels - 1);
     const int32_t zero = SignedZeroAt(given.weight_zero, filter.dtype(), channel);
@@ -101,7 +112,7 @@ void FillParameters(const ConvShape& shape, const DenseTensor& x, const DenseTen
     for (int64_t t = 0; t < scratch.taps; ++t) {
       const uint8_t byte = from[channel * scratch.taps + t];
       const int32_t weight = static_cast<int8_t>(is_unsigned ? byte ^ 0x80 : byte) - zero;
-      scratch.weights[t * scratch.width + c] = weight;
+      scratch.weights[t * scratch.width + c] = weight & 0xFFFF;
       sum += weight;
     }
     const auto at = [channel](const DenseTensor* tensor) { return tensor->numel() == 1 ? 0 : channel; };
@@ -131,7 +142,7 @@ void RunByteDepthwise(const ByteDepthwisePlan& plan, const DenseTensor& x, const
   tile.weights = made.weights;
   tile.width = made.width;
   tile.channels = shape.weight.out_channels;
-  tile.flip = x.dtype() == DataType::kInt8 ? 0x80 : 0;
+  tile.is_signed = x.dtype() == DataType::kInt8;
   tile.result = BindByteResult(parameters, out->dtype());
   tile.result.data = out->mutable_raw_data();
   tile.result.stride = shape.out_pixel_stride;
@@ -150,14 +161,24 @@ void RunByteDepthwise(const ByteDepthwisePlan& plan, const DenseTensor& x, const
     for (int64_t first = 0; first < out_width; first += kPixels) {
       at.pixel = row * out_width + first;
       at.pixels = std::min(kPixels, out_width - first);
-      for (int64_t t = 0; t < made.taps; ++t) {
-        const int64_t y = top + t / shape.weight.kernel_width * shape.dilation_height;
-        const int64_t left = t % shape.weight.kernel_width * shape.dilation_width - shape.pad_left;
-        const uint8_t* const line = image + (n * shape.in_height + y) * shape.in_width * shape.in_pixel_stride;
-        for (int64_t p = 0; p < kPixels; ++p) {
-          const int64_t column = (first + p) * shape.stride_width + left;
-          const bool inside = y >= 0 && y < shape.in_height && column >= 0 && column < shape.in_width;
-          pointers[t * kPixels + p] = inside ? line + column * shape.in_pixel_stride : made.pad;
+      const uint8_t** to = pointers;
+      for (int64_t kh = 0; kh < shape.weight.kernel_height; ++kh) {
+        const int64_t y = top + kh * shape.dilation_height;
+        const bool has_line = y >= 0 && y < shape.in_height;
+        const uint8_t* const line =
+            has_line ? image + (n * shape.in_height + y) * shape.in_width * shape.in_pixel_stride : image;
+        for (int64_t kw = 0; kw < shape.weight.kernel_width; ++kw, to += kPixels) {
+          const int64_t column = first * shape.stride_width + kw * shape.dilation_width - shape.pad_left;
+          const int64_t last = column + (kPixels - 1) * shape.stride_width;
+          if (has_line && column >= 0 && last < shape.in_width) {
+            const uint8_t* const from = line + column * shape.in_pixel_stride;
+            for (int64_t p = 0; p < kPixels; ++p) to[p] = from + p * shape.stride_width * shape.in_pixel_stride;
+            continue;
+          }
+          for (int64_t p = 0; p < kPixels; ++p) {
+            const int64_t i = column + p * shape.stride_width;
+            to[p] = has_line && i >= 0 && i < shape.in_width ? line + i * shape.in_pixel_stride : made.pad;
+          }
         }
       }
       run_tile(at);

@@ -13,12 +13,12 @@ struct ByteDepthwiseTile {
 
   const uint8_t* const* taps;  // taps[t * kPixels + p]: channel 0 of what tap t of pixel p meets; all are readable
   int64_t tap_count;
-  const int32_t* weights;  // [tap][width]
+  const int32_t* weights;  // [tap][width], in the lower 16 bits of each
   int64_t width;
   int64_t channels;
   int64_t pixel;  // the first, of the result
   int64_t pixels;
-  uint8_t flip;  // makes what taps point to u8
+  bool is_signed;  // taps point to i8, else u8
   ByteResult result;
 };
 
