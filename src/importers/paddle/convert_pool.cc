@@ -1,4 +1,7 @@
 // Pools, unpool and local response normalisation.
+#include <algorithm>
+#include <utility>
+
 #include "base/strings.h"
 #include "importers/paddle/converter.h"
 
@@ -11,6 +14,23 @@ struct PoolArguments {
   OpInputs inputs;
   OpAttrs attrs;
 };
+
+// The sizes of an adaptive pool's result, of which -1 is the input's: exporters write that for a size that they were
+// not given (None) where the input's is not known.
+Ints WithoutUnknown(OpContext& c, const std::string& x, Ints sizes) {
+  if (!sizes.values || std::count(sizes.values->begin(), sizes.values->end(), -1) == 0) return sizes;
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < sizes.values->size(); ++i) {
+    const int64_t size = (*sizes.values)[i];
+    parts.push_back(size == -1 ? c.Dimension(x, static_cast<int64_t>(i) + 2)
+                               : c.ConvertContext::ConstantInts(std::vector<int64_t>{size}));
+  }
+  Ints own;
+  own.tensor = c.Joined(parts);
+  own.values = c.ConvertContext::ConstantInts(own.tensor);
+  return own;
+}
+
 PoolArguments Arguments(OpContext& c, const std::string& x, size_t axes) {
   PoolArguments pool;
   pool.inputs = {{"x", {x}}};
@@ -23,8 +43,9 @@ PoolArguments Arguments(OpContext& c, const std::string& x, size_t axes) {
                 {"padding_algorithm", c.Attr<std::string>("padding_algorithm", "EXPLICIT")}};
   // The operators of lower-case parameters call it as PIR does.
   const char* size = c.HasAttr("ksize") ? "ksize" : "kernel_size";
-  OpContext::Pass("kernel_size", c.IntsOf({"KernelSizeTensor", 1}, {"KernelSizeTensorList"}, size), &pool.inputs,
-                  &pool.attrs);
+  Ints sizes = c.IntsOf({"KernelSizeTensor", 1}, {"KernelSizeTensorList"}, size);
+  if (c.Attr<bool>("adaptive", false)) sizes = WithoutUnknown(c, x, std::move(sizes));
+  OpContext::Pass("kernel_size", sizes, &pool.inputs, &pool.attrs);
   return pool;
 }
 

@@ -57,6 +57,25 @@ TEST(PaddleConcat, AnAxisAtRunTimeIsABranch) {
   EXPECT_TRUE(Has(program, "if"));
 }
 
+TEST(PaddlePool, ASizeThatWasNotGivenIsTheInputs) {
+  const TestOp pool{"pool2d",
+                    {{"X", {"x"}}},
+                    {{"Out", {"y"}}},
+                    {{"ksize", std::vector<int>{1, -1}}, {"adaptive", true}, {"pooling_type", std::string("avg")}}};
+  EXPECT_EQ(MetaOf(ImportOp({{"x", {2, 3, 5, 7}}}, pool)), "f32[2,3,1,7]");
+  const Program dynamic = ImportOp({{"x", {2, 3, 5, -1}}}, pool);
+  EXPECT_EQ(MetaOf(dynamic), "f32[2,3,1,x_3]");
+}
+
+TEST(PaddleVersion, IsShown) {
+  TestModel model;
+  model.version = 2006002;
+  model.AddInput("x", {2});
+  model.AddOp({"relu", {{"X", {"x"}}}, {{"Out", {"y"}}}, {}});
+  model.AddOutput("y");
+  EXPECT_EQ(ImportBytes(model.Bytes()).metadata.at("paddle_version"), "2.6.2");
+}
+
 TEST(PaddleReduce, TheSumOfI32IsI64UnlessTheFileSaysOtherwise) {
   TestOp sum{"reduce_sum", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"dim", std::vector<int>{1}}}};
   EXPECT_EQ(MetaOf(ImportOp({{"x", {2, 3}, kInt32}}, sum)), "i64[2]");

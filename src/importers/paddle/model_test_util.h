@@ -51,6 +51,7 @@ struct TestBlock {
 
 struct TestModel {
   std::vector<TestBlock> blocks = std::vector<TestBlock>(1);
+  int64_t version = 0;
   bool packed = false;    // repeated numbers
   bool shuffled = false;  // fields of a message in another order, with unknown ones between
 
@@ -223,9 +224,9 @@ inline std::string TestModel::Bytes() const {
     for (const TestOp& op : blocks[i].ops) block.Text(4, internal::OpBytes(*this, op));
     program.Text(1, block.Finish());
   }
-  internal::MessageWriter version(*this);
-  version.Int(1, 0);
-  program.Text(4, version.Finish());
+  internal::MessageWriter of_version(*this);
+  of_version.Int(1, version);
+  program.Text(4, of_version.Finish());
   return program.Finish();
 }
 

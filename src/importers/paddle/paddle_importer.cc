@@ -41,6 +41,12 @@ void AddParams(const ModelSource& source, ProgramState* state) {
       });
 }
 
+// 2006002 is 2.6.2.
+std::string VersionText(int64_t version) {
+  constexpr int64_t kBase = 1000;
+  return StrCat(version / (kBase * kBase), ".", version / kBase % kBase, ".", version % kBase);
+}
+
 class PaddleImporter : public Importer {
  public:
   const char* name() const override { return "paddle"; }
@@ -58,6 +64,7 @@ class PaddleImporter : public Importer {
     const ProgramDesc program = ParseProgramDesc(source.model);
     ProgramState state{program, Quote(source.model.name, 1000) + " (a Paddle program)", {}, {}, {}, {}};
     state.block_used.assign(program.blocks.size(), false);
+    if (program.version > 0) state.builder.metadata()["paddle_version"] = VersionText(program.version);
     AddParams(source, &state);
     BlockImporter main(&state, 0, &state.builder.main(), nullptr);
     main.AddFeeds();
