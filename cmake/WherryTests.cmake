@@ -100,9 +100,7 @@ endif()
 if(TARGET wherry_command)
   add_test(NAME check_reference_tables COMMAND ${WHERRY_PYTHON} -B "${PROJECT_SOURCE_DIR}/scripts/reference_tables.py"
                                                --check --wherry "$<TARGET_FILE:wherry_command>")
-  add_test(NAME check_paddle_reference COMMAND ${WHERRY_PYTHON} -B "${PROJECT_SOURCE_DIR}/scripts/paddle_reference.py"
-                                               --check --wherry "$<TARGET_FILE:wherry_command>")
-  set_tests_properties(check_reference_tables check_paddle_reference PROPERTIES LABELS tools)
+  set_tests_properties(check_reference_tables PROPERTIES LABELS tools)
 endif()
 
 file(GLOB suites CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*/CMakeLists.txt")

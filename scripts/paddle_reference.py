@@ -1,30 +1,16 @@
-#!/usr/bin/env python3
-"""Writes docs/reference/paddle.md: Paddle's operators in both forms, what of them is read, and what is missing and why.
-
-    paddle_reference.py [--wherry PATH] [--check]
+"""docs/reference/paddle.md, for reference_tables.py: Paddle's operators in both forms, what of them is read, what is missing and why.
 
 What is read comes from the built command and, for attributes, from the rules in ops/*.yaml and the converters' sources;
-what is missing from scripts/paddle_missing.yaml. --check writes nothing, and exits with 1 if the page is not as it would
-be written: `make test` runs it.
+what is missing from scripts/paddle_missing.yaml.
 """
 
-import argparse
-import json
 import pathlib
 import re
-import subprocess
-import sys
 
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "reference" / "paddle.md"
 FORMS = {"paddle": "ProgramDesc", "pir": "PIR"}
-
-
-def listed(wherry: pathlib.Path, what: str) -> list[dict]:
-    ran = subprocess.run([str(wherry), "list", what, "--json"], check=True, capture_output=True, text=True)
-    return json.loads(ran.stdout)
 
 
 def types_of(kernels: list[dict]) -> dict[str, list[str]]:
@@ -90,11 +76,12 @@ def code(names) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names))
 
 
-def page(wherry: pathlib.Path) -> str:
-    imports = [entry for entry in listed(wherry, "imports") if entry["format"] in FORMS]
-    types = types_of(listed(wherry, "kernels"))
+def page(ops: list[dict], imports: list[dict], kernels: list[dict]) -> str:
+    """The page, from what `wherry list` says."""
+    imports = [entry for entry in imports if entry["format"] in FORMS]
+    types = types_of(kernels)
     rules = rule_attributes()
-    converters = converter_reads({op["name"] for op in listed(wherry, "ops")})
+    converters = converter_reads({op["name"] for op in ops})
     missing = yaml.safe_load((ROOT / "scripts" / "paddle_missing.yaml").read_text(encoding="utf-8"))
     kinds = sorted({entry["type"] for entry in imports})
     read = {(entry["format"], entry["type"]): entry["op"] for entry in imports}
@@ -103,7 +90,7 @@ def page(wherry: pathlib.Path) -> str:
             assert name not in kinds, f"{name} is listed as missing, and is read"
     text = """# Paddle's operators
 
-Written by `scripts/paddle_reference.py` from the built command, the rules and the converters. `wherry show MODEL --check` says whether a certain model
+Written by `scripts/reference_tables.py` from the built command, the rules and the converters. `wherry show MODEL --check` says whether a certain model
 runs; what it says of an operator that is not supported names the attribute and the place.
 
 """
@@ -142,23 +129,3 @@ element types are at the end of the page.
         if op in types:
             text += f"| `{op}` | {', '.join(types[op])} |\n"
     return text
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Writes docs/reference/paddle.md.")
-    parser.add_argument("--wherry", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "wherry")
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    text = page(arguments.wherry)
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    if arguments.check:
-        print(f"{PAGE.relative_to(ROOT)} is not up to date: run scripts/paddle_reference.py", file=sys.stderr)
-        return 1
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(ROOT)}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the built command says is supported into docs/reference/operators.md and, as counts, into the READMEs.
+"""Writes what the built command says is supported into docs/reference/operators.md and paddle.md and, as counts, into the READMEs.
 
     reference_tables.py [--wherry PATH] [--check]
 
@@ -13,6 +13,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import paddle_reference
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FORMATS = {"onnx": "ONNX", "paddle": "ProgramDesc", "pir": "PIR"}
@@ -87,13 +89,16 @@ def with_counts(readme: str, ops: list[dict], imports: list[dict]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Writes docs/reference/operators.md and the READMEs' counts.")
+    parser = argparse.ArgumentParser(description="Writes docs/reference/*.md and the READMEs' counts.")
     parser.add_argument("--wherry", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "wherry")
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     ops = listed(arguments.wherry, "ops")
     imports = listed(arguments.wherry, "imports")
-    files = {ROOT / "docs" / "reference" / "operators.md": reference(ops, imports)}
+    files = {
+        ROOT / "docs" / "reference" / "operators.md": reference(ops, imports),
+        ROOT / "docs" / "reference" / "paddle.md": paddle_reference.page(ops, imports, listed(arguments.wherry, "kernels")),
+    }
     for readme in (ROOT / "README.md", ROOT / "README.zh.md"):
         files[readme] = with_counts(readme.read_text(encoding="utf-8"), ops, imports)
     stale = [path for path, text in files.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
