@@ -27,7 +27,7 @@ using WordVec = hn::Vec<WordTag>;
 
 // Four columns' bytes per lane of `acc`: sum + the four products of u8 `a` and i8 `w`. The instruction as text, because
 // Highway's targets do not have it: a body that uses it runs only where HasByteDot says so.
-HWY_INLINE IntVec Dot(IntVec acc, IntVec a, IntVec w) {
+[[maybe_unused]] HWY_INLINE IntVec Dot(IntVec acc, IntVec a, IntVec w) {
 #ifdef WHERRY_BYTE_DOT
   asm(WHERRY_BYTE_DOT : "+v"(acc.raw) : "v"(a.raw), "v"(w.raw));
 
