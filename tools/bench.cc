@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "model_options.h"
+#include "wherry/text.h"
 
 namespace wherry::tools {
 
@@ -98,7 +99,7 @@ void PrintOps(std::vector<OpTime> ops) {
     const double us = std::max(event.duration_us, 1e-3);
     std::printf("  %9.1f %6.1f %9.1f %9.1f %7.1f  %-18s %-28s %s %s\n", event.duration_us,
                 100 * event.duration_us / total, event.estimated_us, event.flops / us / 1e3, event.bytes / us / 1e3,
-                event.op.c_str(), event.kernel.c_str(), event.name.c_str(), event.shapes.c_str());
+                event.op.c_str(), event.kernel.c_str(), Printable(event.name).c_str(), event.shapes.c_str());
   }
 }
 
@@ -173,8 +174,8 @@ Json Bench(const BenchOptions& options, const std::string& path) {
               {"rise_mb", Megabytes("VmHWM") - before_mb}};
   if (!options.json) {
     std::printf("%s\n  p50 %.3f ms, min %.3f, p90 %.3f, p99 %.3f (%zu runs); load %.1f ms, first run %.2f ms\n",
-                path.c_str(), Percentile(times, 0.5), times.front(), Percentile(times, 0.9), Percentile(times, 0.99),
-                times.size(), load_ms, first_ms);
+                Printable(path).c_str(), Percentile(times, 0.5), times.front(), Percentile(times, 0.9),
+                Percentile(times, 0.99), times.size(), load_ms, first_ms);
     std::printf("  activations %.2f MB, weights %.2f MB, process peak %.1f MB\n",
                 static_cast<double>(predictor->ActivationBytes()) / 1e6,
                 static_cast<double>(predictor->WeightBytes()) / 1e6, Megabytes("VmHWM"));
@@ -215,7 +216,7 @@ void AddBenchCommand(CLI::App* app) {
   options->AddInputs(command);
   options->AddRun(command);
   command->add_option("--seconds", options->seconds, "how long each model runs")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(Number(0, 3600))
       ->capture_default_str();
   command->add_flag("--ops", options->ops, "time, GFLOP/s and GB/s of each op");
   command->add_flag("--json", options->json, "prints JSON");
@@ -230,7 +231,7 @@ void AddBenchCommand(CLI::App* app) {
         if (options->models.size() == 1) throw;
         failures.push_back(model);
         list.push_back({{"model", model}, {"error", error.what()}});
-        if (!options->json) std::printf("%s\n  failed: %s\n", model.c_str(), error.what());
+        if (!options->json) std::printf("%s\n  failed: %s\n", Printable(model).c_str(), error.what());
       }
     }
     if (options->json) std::printf("%s\n", list.dump(2, ' ', false, Json::error_handler_t::replace).c_str());

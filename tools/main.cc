@@ -1,16 +1,52 @@
 // wherry: runs, optimises, verifies, measures and shows models.
 //
 // Exit status: 0 done, 2 usage, 1 anything else with one message on standard error.
+#include <fcntl.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
 #include "command.h"
 #include "wherry/error.h"
+#include "wherry/file.h"
 #include "wherry/predictor.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+// A file that is opened must not become the standard output of a command that was started without one.
+void OpenStandardStreams() {
+  for (int stream = 0; stream <= 2; ++stream) {
+    // The wrong way round, so that using it stays an error.
+    if (fcntl(stream, F_GETFD) == -1) open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+void EndBySignal(int signal) {
+  wherry::RemoveTemporaryFiles();
+  raise(signal);  // by default again, as SA_RESETHAND says
+}
+
+void HandleSignals() {
+  // Writing beyond a limit of file sizes is then an error of the write.
+  signal(SIGXFSZ, SIG_IGN);
+  for (const int ending : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    // What is ignored (nohup) stays ignored.
+    if (sigaction(ending, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = &EndBySignal;
+    action.sa_flags = SA_RESETHAND;
+    sigaction(ending, &action, nullptr);
+  }
+}
+
+int Run(int argc, char** argv) {
   CLI::App app("Runs trained neural networks: Paddle and ONNX models.", "wherry");
   app.set_version_flag("--version", wherry::PaddlePredictor::GetVersion());
   app.require_subcommand(1);
@@ -42,4 +78,22 @@ int main(int argc, char** argv) {
     return 1;
   }
   return 0;
+}
+
+// What was printed may still fail to be written. A reader that went away knows that it did.
+bool PrintedAll() {
+  errno = 0;
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (failed && errno != EPIPE)
+    std::fprintf(stderr, "wherry: cannot write to standard output: %s\n", std::strerror(errno == 0 ? EIO : errno));
+  return !failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  OpenStandardStreams();
+  HandleSignals();
+  const int status = Run(argc, argv);
+  return PrintedAll() ? status : std::max(status, 1);
 }

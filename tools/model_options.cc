@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "npz.h"
 #include "text.h"
 #include "wherry/program.h"
+#include "wherry/text.h"
 
 namespace wherry::tools {
 
@@ -17,12 +19,25 @@ void CheckAvailable(const Place& place) {
   const std::string target = ToString(place.target());
   std::string why = "this build has no provider for it";
   std::string available;
+  std::set<std::string> seen;
   for (const PlaceInfo& info : ListPlaces()) {
     if (info.target == target && info.available) return;
     if (info.target == target) why = info.why;
-    if (info.available) available += (available.empty() ? "" : ", ") + info.target;
+    if (info.available && seen.insert(info.target).second) available += (available.empty() ? "" : ", ") + info.target;
   }
   throw Error(ErrorCode::kUnavailable, "place '" + target + "': " + why + "; available: " + available);
+}
+
+std::map<std::string, Tensor> MadeUp(const ModelOptions& options, const PaddlePredictor& predictor) {
+  try {
+    return RandomInputs(options.Config(), options.Shapes());
+  } catch (Error& error) {
+    std::string names;
+    for (const std::string& name : predictor.GetInputNames())
+      names += (names.empty() ? "'" : ", '") + Printable(name, 100) + "'";
+    error.AddContext("making random inputs, see --shape and --inputs: " + Printable(names));
+    throw;
+  }
 }
 
 }  // namespace
@@ -49,6 +64,8 @@ void ModelOptions::AddRun(CLI::App* app) {
 }
 
 CxxConfig ModelOptions::Config() const {
+  if (!params.empty() && (model.ends_with(".onnx") || model.ends_with(".wry") || model.ends_with(".wir")))
+    throw Error(ErrorCode::kInvalidArgument, "--params: '" + model + "' is of a format that has no parameter file");
   CxxConfig config;
   config.set_model_dir(model);
   config.set_param_file(params);
@@ -78,13 +95,14 @@ std::map<std::string, Shape> ModelOptions::Shapes() const {
       if (!dim || *dim < 0) fail("'" + item + "' is no dimension");
       shape.push_back(*dim);
     }
-    result[text.substr(0, colon)] = shape;
+    const std::string name = text.substr(0, colon);
+    if (!result.emplace(name, shape).second) fail("the shape of '" + Printable(name) + "' is given twice");
   }
   return result;
 }
 
 std::map<std::string, Tensor> ModelOptions::Inputs(const PaddlePredictor& predictor) const {
-  if (inputs.empty()) return RandomInputs(Config(), Shapes());
+  if (inputs.empty()) return MadeUp(*this, predictor);
   const std::vector<std::string> names = predictor.GetInputNames();
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
@@ -112,13 +130,34 @@ void SetInputs(PaddlePredictor* predictor, const std::map<std::string, Tensor>& 
   }
 }
 
+CLI::Validator Number(double least, double most) {
+  return CLI::Validator(
+      [least, most](const std::string& text) {
+        double value = 0;
+        const bool fits = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+        return fits ? std::string()
+                    : "'" + text + "' is no number from " + CLI::detail::to_string(least) + " to " +
+                          CLI::detail::to_string(most);
+      },
+      "NUMBER");
+}
+
+void RefuseEmpty(const CLI::App& command, const std::vector<std::string>& options) {
+  for (const std::string& option : options) {
+    const std::vector<std::string> given = command.get_option(option)->results();
+    if (!given.empty() && given.back().empty())
+      throw Error(ErrorCode::kInvalidArgument, "the name that " + option + " gives is empty");
+  }
+}
+
 std::string Describe(const std::map<std::string, Tensor>& inputs) {
   constexpr size_t kMost = 8;
   std::string text;
   size_t count = 0;
   for (const auto& [name, tensor] : inputs) {
     if (++count > kMost) return text + ", ... (" + std::to_string(inputs.size()) + " inputs)";
-    text += (text.empty() ? "" : ", ") + name + " " + ToString(tensor.dtype()) + tensor.shape().DebugString();
+    text +=
+        (text.empty() ? "" : ", ") + Printable(name) + " " + ToString(tensor.dtype()) + tensor.shape().DebugString();
   }
   return text;
 }

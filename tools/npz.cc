@@ -6,9 +6,14 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "text.h"
+#include "wherry/file.h"
+#include "wherry/text.h"
 
 namespace wherry::tools {
 
@@ -16,6 +21,7 @@ namespace {
 
 // Deflate expands at most 1032 times (RFC 1951): a larger claim is a lie, and nothing is allocated for it.
 constexpr uint64_t kMaxDeflateRatio = 1032;
+constexpr size_t kMostShown = 120;  // bytes of a name in a message
 
 struct NpyType {
   const char* descr;
@@ -58,6 +64,14 @@ Shape ParseShape(const std::string& name, std::string_view text) {
   return shape;
 }
 
+uint64_t Elements(const std::string& name, const Shape& shape) {
+  try {
+    return static_cast<uint64_t>(shape.numel());
+  } catch (const Error& error) {
+    Corrupt(name, error.what());
+  }
+}
+
 // Elements in column-major order to row-major.
 void FromFortran(const char* from, const Shape& shape, size_t element, char* to) {
   const int64_t count = shape.numel();
@@ -97,6 +111,46 @@ std::unique_ptr<zip_t, ZipCloser> OpenZip(const std::string& path, int flags) {
         "cannot open '" + path + "' as .npz: " + reason + (code == ZIP_ER_NOZIP ? " (numpy.savez writes one)" : ""));
   }
   return std::unique_ptr<zip_t, ZipCloser>(archive);
+}
+
+// Whether unpacking an entry of this name could write outside of the folder.
+bool LeavesFolder(const std::string& name) {
+  const std::filesystem::path path(name);
+  return path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
+}
+
+void CheckNames(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {
+  constexpr size_t kLongest = 0xffff - 4;  // a zip entry's name has a length of 16 bits; ".npy" is part of it
+  std::set<std::string_view> names;
+  for (const auto& [name, tensor] : arrays) {
+    const auto refuse = [&path, &name](const std::string& why) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "cannot write array '" + Printable(name, kMostShown) + "' to '" + path + "': its name " + why);
+    };
+    if (name.size() > kLongest) refuse("is longer than " + std::to_string(kLongest) + " bytes");
+    if (name.find('\0') != std::string::npos) refuse("has a zero byte");
+    if (LeavesFolder(name)) refuse("is a path out of the archive's folder");
+    if (!names.insert(name).second) refuse("is there twice");
+  }
+}
+
+struct ZipSourceCloser {
+  void operator()(zip_source_t* source) const { zip_source_free(source); }
+};
+
+std::string Content(const std::string& path, zip_source_t* file) {
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  bool good = zip_source_stat(file, &stat) == 0 && zip_source_open(file) == 0;
+  std::string content(good ? stat.size : 0, '\0');
+  for (size_t done = 0; good && done < content.size();) {
+    const zip_int64_t read = zip_source_read(file, content.data() + done, content.size() - done);
+    good = read > 0;
+    done += good ? static_cast<size_t>(read) : 0;
+  }
+  if (!good) throw Error(ErrorCode::kUnavailable, "cannot write '" + path + "': the archive could not be made");
+  zip_source_close(file);
+  return content;
 }
 
 std::vector<char> ReadEntry(zip_t* archive, uint64_t index, const std::string& name) {
@@ -145,7 +199,7 @@ Tensor ParseNpy(const std::string& name, const std::vector<char>& bytes) {
   const Shape shape = ParseShape(name, Field(name, header, "shape"));
   const size_t element = SizeOf(type->dtype);
   const size_t have = bytes.size() - start - length;
-  const auto count = static_cast<uint64_t>(shape.numel());
+  const uint64_t count = Elements(name, shape);
   if (count > have / element || count * element != have) {
     Corrupt(name, std::to_string(have) + " bytes of data, shape " + shape.DebugString() + " of " +
                       ToString(type->dtype) + " needs " + std::to_string(count) + " elements");
@@ -198,36 +252,48 @@ std::map<std::string, Tensor> ReadNpz(const std::string& path) {
 }
 
 void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {
-  // libzip writes to a temporary file beside the archive and renames it on close.
-  std::vector<std::string> contents;
-  contents.reserve(arrays.size());
-  for (const auto& [name, tensor] : arrays) {
-    contents.push_back(NpyHeader(tensor));
-    if (tensor.nbytes() != 0) contents.back().append(static_cast<const char*>(tensor.raw_data()), tensor.nbytes());
-  }
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     throw Error(ErrorCode::kInvalidArgument, "cannot write '" + path + "': it exists and is no regular file");
-  }
   if (arrays.empty()) throw Error(ErrorCode::kInvalidArgument, "there are no arrays to write to '" + path + "'");
-  auto archive = OpenZip(path, ZIP_CREATE | ZIP_TRUNCATE);
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    zip_source_t* source = zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
-    const zip_int64_t index = source == nullptr ? -1
-                                                : zip_file_add(archive.get(), (arrays[i].first + ".npy").c_str(),
-                                                               source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
+  CheckNames(path, arrays);
+  // Made in memory: libzip's own temporary would stay behind when a signal ends the process.
+  zip_source_t* file = zip_source_buffer_create(nullptr, 0, 0, nullptr);
+  zip_t* opened = file == nullptr ? nullptr : zip_open_from_source(file, ZIP_TRUNCATE, nullptr);
+  if (opened == nullptr) {
+    zip_source_free(file);
+    throw std::bad_alloc();
+  }
+  std::unique_ptr<zip_t, ZipCloser> archive(opened);
+  zip_source_keep(file);  // beyond the archive
+  const std::unique_ptr<zip_source_t, ZipSourceCloser> owner(file);
+  std::vector<std::string> headers;
+  headers.reserve(arrays.size());
+  for (const auto& [name, tensor] : arrays) {
+    headers.push_back(NpyHeader(tensor));
+    const std::string& header = headers.back();
+    // The source copies the fragments' places; libzip takes no pointer to const.
+    zip_buffer_fragment_t parts[] = {
+        {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(header.data())), header.size()},
+        {static_cast<zip_uint8_t*>(const_cast<void*>(tensor.nbytes() == 0 ? nullptr : tensor.raw_data())),
+         tensor.nbytes()}};
+    zip_source_t* source =
+        zip_source_buffer_fragment(archive.get(), parts, tensor.nbytes() == 0 ? 1 : std::size(parts), 0);
+    const zip_int64_t index =
+        source == nullptr ? -1 : zip_file_add(archive.get(), (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
-      if (source != nullptr) zip_source_free(source);
-      throw Error(ErrorCode::kInvalidArgument,
-                  "cannot write array '" + arrays[i].first + "' to '" + path + "': " + zip_strerror(archive.get()));
+      zip_source_free(source);
+      throw Error(ErrorCode::kInvalidArgument, "cannot write array '" + Printable(name, kMostShown) + "' to '" + path +
+                                                   "': " + zip_strerror(archive.get()) +
+                                                   " (names are UTF-8 without control characters)");
     }
     zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
   }
-  if (zip_close(archive.get()) != 0) {
+  if (zip_close(archive.get()) != 0)
     throw Error(ErrorCode::kUnavailable, "cannot write '" + path + "': " + zip_strerror(archive.get()));
-  }
   (void)archive.release();  // closed
+  WriteFile(path, Content(path, file));
 }
 
 }  // namespace wherry::tools

@@ -71,7 +71,24 @@ TEST_F(NpzTest, WhatCannotBeReadIsSaid) {
   EXPECT_NE(error("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "").find("bad dimension"),
             std::string::npos);
   EXPECT_NE(error("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "abcd"), "no error");
+  EXPECT_NE(error("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9), }", "").find("array a"),
+            std::string::npos);
   EXPECT_NE(ErrorText([&] { ReadNpz(Path("none.npz")); }).find("none.npz"), std::string::npos);
+}
+
+TEST_F(NpzTest, NamesThatAnArchiveCannotHoldAreRefused) {
+  const Tensor one = Tensor::From<float>({1}, {1});
+  for (const std::string& name : {std::string(65532, 'y'), std::string("a\0b", 3), std::string("/etc/a"),
+                                  std::string("../a"), std::string("a/../../b"), std::string("a\x1b")}) {
+    EXPECT_NE(ErrorText([&] { WriteNpz(Path("a.npz"), {{name, one}}); }), "no error");
+    EXPECT_FALSE(std::filesystem::exists(Path("a.npz")));
+  }
+  EXPECT_NE(ErrorText([&] {
+              WriteNpz(Path("a.npz"), {{"x", one}, {"x", one}});
+            }).find("there twice"),
+            std::string::npos);
+  WriteNpz(Path("a.npz"), {{std::string(65531, 'y'), one}, {"a..b/c", one}});
+  EXPECT_EQ(ReadNpz(Path("a.npz")).size(), 2U);
 }
 
 // A damaged archive is an Error or, where the damage does not matter, still read; never a crash.

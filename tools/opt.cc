@@ -1,15 +1,15 @@
 // wherry opt: optimises a model and stores it.
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <system_error>
 
 #include "command.h"
 #include "model_options.h"
 #include "npz.h"
+#include "outputs.h"
 #include "report.h"
-#include "text.h"
 #include "wherry/explain.h"
+#include "wherry/file.h"
+#include "wherry/text.h"
 
 namespace wherry::tools {
 
@@ -35,7 +35,7 @@ void WriteReport(const OptOptions& options, const CxxConfig& config) {
   if (!options.inputs.empty()) explain.inputs = ReadNpz(options.inputs);
   const std::string json = ToJson(ExplainModel(config, explain));
   WriteFile(options.report, options.report.ends_with(".json") ? json : ReportPage(json));
-  std::printf("wrote %s\n", options.report.c_str());
+  std::printf("wrote %s\n", Printable(options.report).c_str());
 }
 
 bool KnowsItsShapes(const PaddlePredictor& predictor) {
@@ -47,11 +47,10 @@ bool KnowsItsShapes(const PaddlePredictor& predictor) {
 }
 
 void Optimize(const OptOptions& options) {
-  std::error_code unknown;  // a file that is missing is no problem, or is reported where it is opened
-  for (const std::string& written : {options.output, options.report}) {
-    if (std::filesystem::equivalent(options.model, written, unknown))
-      throw Error(ErrorCode::kInvalidArgument, "the output '" + written + "' is the model itself");
-  }
+  CheckOutputs(options, {{"--output", options.output, {}},
+                         {"--report", options.report, {}},
+                         {"--record-kernels", options.record_kernels, {}},
+                         {"--dump", options.dump, {".wir", ".wry"}}});
   CxxConfig config = options.Config();
   config.set_stop_after(options.stop_after);
   const bool page = IsPage(options.report);
@@ -68,15 +67,15 @@ void Optimize(const OptOptions& options) {
   }
   if (!options.output.empty()) predictor->SaveOptimizedModel(options.output, options.pack);
   if (!options.record_kernels.empty()) {
-    WriteFile(options.record_kernels, "# " + options.model + "\n" + predictor->RequiredKernels());
-    std::printf("wrote %s\n", options.record_kernels.c_str());
+    WriteFile(options.record_kernels, "# " + Printable(options.model) + "\n" + predictor->RequiredKernels());
+    std::printf("wrote %s\n", Printable(options.record_kernels).c_str());
   }
   if (options.report.empty()) std::fputs(report.c_str(), stdout);
   if (!options.report.empty() && !page) {
     WriteFile(options.report, report);
-    std::printf("wrote %s\n", options.report.c_str());
+    std::printf("wrote %s\n", Printable(options.report).c_str());
   }
-  if (!options.output.empty()) std::printf("wrote %s\n", options.output.c_str());
+  if (!options.output.empty()) std::printf("wrote %s\n", Printable(options.output).c_str());
 }
 
 }  // namespace
@@ -101,8 +100,7 @@ void AddOptCommand(CLI::App* app) {
                       "writes which operators and kernels the model needs, for a slim build of the light library");
   command->add_option("--stop-after", options->stop_after, "ends after this pass");
   command->callback([options, command] {
-    if (command->count("--output") != 0 && options->output.empty())
-      throw Error(ErrorCode::kInvalidArgument, "the name of the output is empty");
+    RefuseEmpty(*command, {"--output", "--report", "--dump", "--record-kernels"});
     if (options->output.empty() && options->report.empty() && options->dump.empty() && options->record_kernels.empty())
       throw CLI::RequiredError("--output, --report, --dump or --record-kernels");
     if (options->measure && !IsPage(options->report))

@@ -8,8 +8,10 @@
 #include "command.h"
 #include "model_options.h"
 #include "npz.h"
-#include "text.h"
+#include "outputs.h"
 #include "trace.h"
+#include "wherry/file.h"
+#include "wherry/text.h"
 
 namespace wherry::tools {
 
@@ -29,7 +31,12 @@ double MillisecondsSince(std::chrono::steady_clock::time_point start) {
 
 // Each value in a file of its own, DIR/00042_NAME.npz with the array NAME, numbered in the order they are made.
 ValueObserver Dump(const std::string& dir) {
-  std::filesystem::create_directories(dir);
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) {
+    throw Error(ErrorCode::kUnavailable,
+                "cannot make the folder '" + Printable(dir) + "' of --dump-tensors: " + error.message());
+  }
   return [dir, count = 0](const std::string& /*op*/, const std::string& name, const Tensor& value) mutable {
     std::string file = name;
     for (char& c : file) {
@@ -43,6 +50,9 @@ ValueObserver Dump(const std::string& dir) {
 }
 
 void Run(const RunOptions& options) {
+  CheckOutputs(options, {{"--outputs", options.outputs, {}},
+                         {"--profile", options.profile, {}},
+                         {"--dump-tensors", options.dump_tensors, {".npz"}}});
   const auto load_start = std::chrono::steady_clock::now();
   CxxConfig config = options.Config();
   config.set_numeric_check(options.check_numerics);
@@ -71,7 +81,8 @@ void Run(const RunOptions& options) {
     return;
   }
   if (options.inputs.empty()) std::printf("random inputs: %s\n", Describe(inputs).c_str());
-  for (const auto& [name, tensor] : arrays) std::printf("%s: %s\n", name.c_str(), tensor.DebugString().c_str());
+  for (const auto& [name, tensor] : arrays)
+    std::printf("%s: %s\n", Printable(name).c_str(), tensor.DebugString().c_str());
   std::printf("load %.2f ms, run %.2f ms (the first run on this shape)\n", load_ms, run_ms);
 }
 
@@ -90,7 +101,10 @@ void AddRunCommand(CLI::App* app) {
   command->add_flag("--check-numerics", options->check_numerics,
                     "ends at the first op that makes a NaN or an infinity of finite numbers");
   command->add_flag("--json", options->json, "prints the summary as JSON");
-  command->callback([options] { Run(*options); });
+  command->callback([options, command] {
+    RefuseEmpty(*command, {"--outputs", "--profile", "--dump-tensors"});
+    Run(*options);
+  });
 }
 
 }  // namespace wherry::tools

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "model_options.h"
 #include "wherry/program.h"
+#include "wherry/text.h"
 
 namespace wherry::tools {
 
@@ -21,7 +22,7 @@ void Show(const ShowOptions& options) {
   if (options.check) {
     const std::vector<std::string> problems = CheckModel(config);
     if (!problems.empty()) throw Error(ErrorCode::kUnsupported, problems[0]);
-    std::printf("every operator of '%s' can run\n", options.model.c_str());
+    std::printf("every operator of '%s' can run\n", Printable(options.model).c_str());
     return;
   }
   if (!options.explain.empty()) {
@@ -45,7 +46,14 @@ void AddShowCommand(CLI::App* app) {
   command->add_flag("--check", options->check, "only says whether every operator can run");
   command->add_option("--explain", options->explain,
                       "the candidates for an op (its label, result or type), their costs and refusals");
-  command->callback([options] { Show(*options); });
+  command->callback([options, command] {
+    if (options->check && (command->count("--format") != 0 || !options->explain.empty()))
+      throw CLI::ValidationError("--check", "prints one line: neither --format nor --explain goes with it");
+    if (!options->explain.empty() && command->count("--format") != 0)
+      throw CLI::ValidationError("--explain", "prints text: --format does not go with it");
+    RefuseEmpty(*command, {"--explain"});
+    Show(*options);
+  });
 }
 
 }  // namespace wherry::tools

@@ -1,16 +1,8 @@
 #include "text.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
-#include "wherry/error.h"
 
 namespace wherry::tools {
 
@@ -38,30 +30,6 @@ std::string Format(double value, int decimals) {
   char buffer[64];
   std::snprintf(buffer, sizeof(buffer), "%.*f", decimals, value);
   return buffer;
-}
-
-void WriteFile(const std::string& path, const std::string& content) {
-  namespace fs = std::filesystem;
-  const auto fail = [&path](const std::string& reason) {
-    throw Error(ErrorCode::kUnavailable, "cannot write '" + path + "': " + reason);
-  };
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) fail(std::strerror(EISDIR));
-  // A link stays a link. A device or a pipe (/dev/stdout) is written to; a rename would put a file in its place.
-  const bool replace = !fs::exists(status) || fs::is_regular_file(status);
-  const std::string target = fs::exists(status) && replace ? fs::canonical(path, error).string() : path;
-  if (error && fs::exists(status)) fail(error.message());
-  const std::string written = replace ? target + ".tmp" + std::to_string(getpid()) : target;
-  std::ofstream file(written, std::ios::binary);
-  const bool opened = file.is_open();
-  file << content;
-  file.close();
-  if (!file || (replace && std::rename(written.c_str(), target.c_str()) != 0)) {
-    const std::string reason = std::strerror(errno);
-    if (opened && replace) std::remove(written.c_str());
-    fail(reason);
-  }
 }
 
 }  // namespace wherry::tools

@@ -1,5 +1,6 @@
 // wherry verify: the same outputs with and without passes.
 #include <cstdio>
+#include <limits>
 
 #include "command.h"
 #include "model_options.h"
@@ -20,7 +21,7 @@ void Check(const CheckOptions& options) {
   verify.tolerance = options.tolerance;
   if (!options.inputs.empty()) verify.inputs = ReadNpz(options.inputs);
   const VerifyResult result = VerifyModel(options.Config(), verify);
-  if (!result.ok) throw Error(ErrorCode::kInternal, result.report);
+  if (!result.ok) throw Error(ErrorCode::kOutOfRange, result.report);
   std::printf("ok: %s\n", result.report.c_str());
 }
 
@@ -36,6 +37,7 @@ void AddVerifyCommand(CLI::App* app) {
   command
       ->add_option("--tolerance", options->tolerance,
                    "largest difference, relative to the largest magnitude of an output")
+      ->check(Number(0, std::numeric_limits<double>::max()))
       ->capture_default_str();
   command->callback([options] { Check(*options); });
 }

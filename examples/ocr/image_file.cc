@@ -86,7 +86,10 @@ Image ReadImage(const std::string& path) {
                    " pixels; more than 100 million are not read");
   const std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> pixels(
       stbi_load_from_memory(data, size, &width, &height, &channels, 4), &stbi_image_free);
-  if (pixels == nullptr) Fail(path, std::string("the image is damaged (") + stbi_failure_reason() + ")");
+  if (pixels == nullptr) {
+    const std::string reason = stbi_failure_reason();
+    Fail(path, "the image is damaged (" + (reason == "outofdata" ? "it ends too early" : reason) + ")");
+  }
   Image image(width, height);
   Flatten(pixels.get(), &image);
   const int orientation = ExifOrientation(bytes, segments);

@@ -22,6 +22,10 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op);
 // Error if the model cannot be read at all.
 std::vector<std::string> CheckModel(const CxxConfig& config);
 
+// The files that the model is read from, and those that would be if they were there; empty when it comes from memory or
+// a reader. Of a model that cannot be read, those up to that point.
+std::vector<std::string> ModelFiles(const CxxConfig& config);
+
 struct OpInfo {
   std::string name;
   std::string doc;

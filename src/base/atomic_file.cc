@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <random>
 #include <system_error>
@@ -12,6 +14,7 @@
 #include "base/check.h"
 #include "base/strings.h"
 #include "base/system_error.h"
+#include "wherry/file.h"
 
 namespace wherry {
 namespace {
@@ -24,6 +27,25 @@ std::string Doing(const std::string& path) { return "cannot write " + Quote(path
 std::string ParentFolder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
+}
+
+// The names of the temporaries, because a signal handler can reach nothing else. Whoever exchanges a name for null owns
+// it. Files beyond these are not remembered.
+std::array<std::atomic<char*>, 64> temporaries{};
+
+std::atomic<char*>* Remember(const std::string& name) {
+  char* copy = new char[name.size() + 1];
+  std::memcpy(copy, name.c_str(), name.size() + 1);
+  for (std::atomic<char*>& slot : temporaries) {
+    char* none = nullptr;
+    if (slot.compare_exchange_strong(none, copy)) return &slot;
+  }
+  delete[] copy;
+  return nullptr;
+}
+
+void Forget(std::atomic<char*>* slot) {
+  if (slot != nullptr) delete[] slot->exchange(nullptr);
 }
 
 }  // namespace
@@ -41,16 +63,22 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   }
   // Made here, not by mkstemp: its mode 0600 would stay after the rename.
   std::random_device random;
-  for (int attempt = 0; !file_.valid(); ++attempt) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 0;; ++attempt) {
     temporary_ = StrCat(path_, ".", random(), ".tmp");
+    remembered_ = Remember(temporary_);
     file_ = FileDescriptor(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
-    constexpr int kAttempts = 100;
-    if (!file_.valid() && (errno != EEXIST || attempt >= kAttempts)) ThrowSystemError(errno, Doing(path));
+    if (file_.valid()) return;
+    const int error = errno;
+    Forget(remembered_);
+    if (error != EEXIST || attempt >= kAttempts) ThrowSystemError(error, Doing(path));
   }
 }
 
 AtomicFile::~AtomicFile() {
-  if (!committed_) unlink(temporary_.c_str());
+  if (committed_) return;
+  unlink(temporary_.c_str());
+  Forget(remembered_);
 }
 
 void AtomicFile::Write(std::span<const std::byte> bytes) {
@@ -93,12 +121,40 @@ void AtomicFile::Commit() {
   Flush();
   if (fsync(file_.get()) != 0) ThrowSystemError(errno, Doing(path_));
   if (rename(temporary_.c_str(), path_.c_str()) != 0) ThrowSystemError(errno, Doing(path_));
+  Forget(remembered_);
   committed_ = true;
   file_ = FileDescriptor();
   // The rename itself is safe once the folder is; some file systems cannot sync a folder, and the file is whole either
   // way.
   FileDescriptor folder(open(ParentFolder(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.valid()) fsync(folder.get());
+}
+
+void WriteFile(const std::string& path, std::string_view content) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+    AtomicFile file(path);
+    file.Write(content);
+    file.Commit();
+    return;
+  }
+  // Renaming would put a file in the place of a device or a pipe.
+  const FileDescriptor device(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!device.valid()) ThrowSystemError(errno, Doing(path));
+  while (!content.empty()) {
+    const ssize_t wrote = write(device.get(), content.data(), content.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) ThrowSystemError(errno, Doing(path));
+    content.remove_prefix(static_cast<size_t>(wrote));
+  }
+}
+
+void RemoveTemporaryFiles() noexcept {
+  for (std::atomic<char*>& slot : temporaries) {
+    // Not freed: a signal handler may not, and the process ends.
+    const char* name = slot.exchange(nullptr);
+    if (name != nullptr) unlink(name);
+  }
 }
 
 }  // namespace wherry

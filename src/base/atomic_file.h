@@ -1,6 +1,7 @@
 // Writing a file so that it appears whole or not at all.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,7 +14,8 @@
 namespace wherry {
 
 // Writes to a temporary file in the folder of `path`; Commit() puts it in the place of `path`. Without a Commit, `path`
-// stays as it was and the temporary is removed. Not thread-safe.
+// stays as it was and the temporary is removed; RemoveTemporaryFiles() of wherry/file.h removes it when a signal ends
+// the process. Not thread-safe.
 class AtomicFile {
  public:
   // A symbolic link at `path` stays a link: the file that it points to is replaced. Throws when the temporary cannot be
@@ -42,6 +44,7 @@ class AtomicFile {
 
   std::string path_;  // links resolved
   std::string temporary_;
+  std::atomic<char*>* remembered_ = nullptr;  // where a signal handler finds its name
   FileDescriptor file_;
   std::vector<std::byte> buffer_;  // appended, not yet given to the system
   uint64_t flushed_ = 0;

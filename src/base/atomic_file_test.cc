@@ -11,6 +11,7 @@
 
 #include "base/file_test_util.h"
 #include "base/mapped_file.h"
+#include "wherry/file.h"
 
 namespace wherry {
 namespace {
@@ -50,6 +51,23 @@ TEST_F(AtomicFileTest, WithoutCommitNothingChanges) {
   }
   EXPECT_EQ(Text(ReadFile(Path("a"))), "old");
   EXPECT_EQ(FilesInFolder(), 1u);
+}
+
+TEST_F(AtomicFileTest, ASignalHandlerRemovesWhatIsHalfWritten) {
+  WriteText(Path("a"), "old");
+  {
+    AtomicFile first(Path("a"));
+    AtomicFile second(Path("b"));
+    EXPECT_EQ(FilesInFolder(), 3u);
+    RemoveTemporaryFiles();
+    EXPECT_EQ(FilesInFolder(), 1u);
+    EXPECT_EQ(ErrorOf([&] { first.Commit(); }).code(), ErrorCode::kNotFound);
+  }
+  EXPECT_EQ(Text(ReadFile(Path("a"))), "old");
+  EXPECT_EQ(FilesInFolder(), 1u);
+  WriteFile(Path("b"), "new");
+  RemoveTemporaryFiles();
+  EXPECT_EQ(Text(ReadFile(Path("b"))), "new");
 }
 
 TEST_F(AtomicFileTest, WritingAfterCommitIsABug) {

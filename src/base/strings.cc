@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "wherry/text.h"
+
 namespace wherry {
 namespace {
 
@@ -50,6 +52,25 @@ void AppendEscaped(unsigned char byte, std::string* out) {
   *out += kHex[byte & 15];
 }
 
+// Of `text` the first characters that take at most `max_bytes`, `kept` bytes, with escapes for what is invisible and
+// for the characters in `also`.
+std::string Escape(std::string_view text, size_t max_bytes, std::string_view also, size_t* kept) {
+  std::string out;
+  size_t at = 0;
+  while (at < text.size()) {
+    const auto [character, length] = DecodeUtf8(text.substr(at));
+    if (at + length > max_bytes) break;
+    if (character == kNoCharacter || IsInvisible(character) || also.find(text[at]) != std::string_view::npos) {
+      for (size_t i = 0; i < length; ++i) AppendEscaped(static_cast<unsigned char>(text[at + i]), &out);
+    } else {
+      out += text.substr(at, length);
+    }
+    at += length;
+  }
+  *kept = at;
+  return out;
+}
+
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string LowerCase(std::string_view text) {
@@ -61,20 +82,16 @@ std::string LowerCase(std::string_view text) {
 }  // namespace
 
 std::string Quote(std::string_view text, size_t max_bytes) {
-  std::string out = "'";
-  size_t at = 0;
-  while (at < text.size()) {
-    const auto [character, length] = DecodeUtf8(text.substr(at));
-    if (at + length > max_bytes) break;
-    if (character == kNoCharacter || IsInvisible(character) || character == '\'' || character == '\\') {
-      for (size_t i = 0; i < length; ++i) AppendEscaped(static_cast<unsigned char>(text[at + i]), &out);
-    } else {
-      out += text.substr(at, length);
-    }
-    at += length;
-  }
-  out += '\'';
-  if (at < text.size()) out += "... (" + std::to_string(text.size()) + " bytes)";
+  size_t kept = 0;
+  std::string out = "'" + Escape(text, max_bytes, "'\\", &kept) + "'";
+  if (kept < text.size()) out += "... (" + std::to_string(text.size()) + " bytes)";
+  return out;
+}
+
+std::string Printable(std::string_view text, size_t max_bytes) {
+  size_t kept = 0;
+  std::string out = Escape(text, max_bytes, "", &kept);
+  if (kept < text.size()) out += "... (" + std::to_string(text.size()) + " bytes)";
   return out;
 }
 

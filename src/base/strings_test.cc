@@ -7,8 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "wherry/text.h"
+
 namespace wherry {
 namespace {
+
+TEST(Printable, EscapesWhatATerminalObeys) {
+  EXPECT_EQ(Printable("it's a\\b"), "it's a\\b");
+  EXPECT_EQ(Printable("y\x1b[31m\n\xff"), "y\\x1b[31m\\n\\xff");
+  EXPECT_EQ(Printable("abcd", 2), "ab... (4 bytes)");
+}
 
 TEST(JoinTest, PutsTheSeparatorBetween) {
   EXPECT_EQ(Join(std::vector<int>{}, ", "), "");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <sstream>
 #include <string_view>
 
@@ -56,6 +57,8 @@ std::string XmlText(const std::string& text, size_t most = 2000) {
 class SvgWriter {
  public:
   std::string Run(const Program& program) {
+    // Not six digits: a long program is wider or higher than a million.
+    out_ << std::fixed << std::setprecision(1);
     double x = kMargin;
     double height = 0;
     for (size_t i = 0; i < program.blocks.size(); ++i) {
@@ -71,6 +74,7 @@ class SvgWriter {
       height = std::max(height, drawing.size.height);
     }
     std::ostringstream head;
+    head << std::fixed << std::setprecision(0);
     const double width = std::max(x - kMargin, 2 * kMargin);
     height += 2 * kMargin + kTitleHeight;
     head << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << std::ceil(width) << "\" height=\""

@@ -23,6 +23,13 @@ block else(%q : f32[N]) -> (%r) {
     EXPECT_NE(svg.find(text), std::string::npos) << text;
 }
 
+TEST(Svg, ALongProgramKeepsItsDigits) {
+  std::string text = "block main(%v0 : f32[N]) -> (%v20000) {\n";
+  for (int i = 0; i < 20000; ++i)
+    text += "  %v" + std::to_string(i + 1) + " = exp(x: %v" + std::to_string(i) + ") : f32[N]\n";
+  EXPECT_EQ(ToSvg(ParseProgram(text + "}\n")).find("e+0"), std::string::npos);
+}
+
 TEST(Text, LeftOutWeightsAreTakenFromThoseGiven) {
   WeightTable weights = ParseProgram(kFcProgram).weights;
   const std::string text = R"(

@@ -1,4 +1,5 @@
 #include "pass/report.h"
+#include "wherry/text.h"
 
 #include <iomanip>
 #include <sstream>
@@ -22,7 +23,7 @@ std::string OptimizeReport::DebugString() const {
         out << ", " << pass.stmts_before << " -> " << pass.stmts_after << " ops";
     }
     out << "\n";
-    for (const std::string& note : pass.notes) out << "    " << note << "\n";
+    for (const std::string& note : pass.notes) out << "    " << Printable(note, note.size()) << "\n";
   }
   out << "total " << milliseconds << " ms\n";
   return out.str();

@@ -6,15 +6,18 @@ with little memory; nothing half-written stays behind. The model is a small ONNX
 usage: command_test.py WHERRY [--sanitized]
 """
 
+import json
 import os
 import random
 import re
 import resource
+import signal
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import zipfile
 
@@ -44,14 +47,15 @@ def value_info(name, dims):
     return data(1, name) + data(2, data(1, number(1, 1) + data(2, shape)))
 
 
-def onnx_model():
-    """y = relu(x [N,4] * w [4,3])"""
-    weights = struct.pack('<12f', *range(12))
-    tensor = number(1, 4) + number(1, 3) + number(2, 1) + data(8, 'w') + data(9, weights)
+def onnx_model(result='y', rows=4, weights=None):
+    """y = relu(x [N,rows] * w [rows,3])"""
+    if weights is None:
+        weights = data(9, struct.pack(f'<{rows * 3}f', *range(rows * 3)))
+    tensor = number(1, rows) + number(1, 3) + number(2, 1) + data(8, 'w') + weights
     multiply = data(1, 'x') + data(1, 'w') + data(2, 'm') + data(4, 'MatMul')
-    relu = data(1, 'm') + data(2, 'y') + data(4, 'Relu')
+    relu = data(1, 'm') + data(2, result) + data(4, 'Relu')
     graph = (data(1, multiply) + data(1, relu) + data(2, 'g') + data(5, tensor) +
-             data(11, value_info('x', ['N', 4])) + data(12, value_info('y', ['N', 3])))
+             data(11, value_info('x', ['N', rows])) + data(12, value_info(result, ['N', 3])))
     return number(1, 8) + data(7, graph) + data(8, number(2, 13))
 
 
@@ -196,6 +200,21 @@ class CommandTest(unittest.TestCase):
         inputs = self.npz(('x.npy', npy()))
         self.assertEqual(self.run_wherry(*run, '--inputs', inputs, '--shape', 'x:1x4')[0], 2)
 
+    def test_options_that_mean_nothing(self):
+        model = self.model
+        for arguments in (('verify', model, '--tolerance', '-1'), ('verify', model, '--tolerance', 'nan'),
+                          ('bench', model, '--seconds', 'nan'), ('show', model, '--check', '--format', 'json')):
+            self.assertEqual(self.run_wherry(*arguments)[0], 2, arguments)
+        for option in ('--outputs', '--profile', '--dump-tensors'):
+            self.refused('run', model, option, '', says=option)
+        self.refused('run', model, '--params', self.path('p'), says='no parameter file')
+        self.refused('run', model, '--shape', 'x:1x4', '--shape', 'x:2x4', says='twice')
+        self.refused('run', model, '--dump-tensors', '/dev/null/x', says='/dev/null/x')
+        self.refused('run', model, '--shape', 'x:1000000000000x4', says="'x'")
+        _, _, places = self.run_wherry('list', 'places', '--json')
+        for place in json.loads(places):
+            self.assertEqual(self.run_wherry('run', model, '--places', place['target'])[0], 0 if place['available'] else 1)
+
     def test_outputs_that_cannot_be_written(self):
         os.mkdir(self.path('a_folder'))
         before = sorted(os.listdir(self.folder.name))
@@ -206,6 +225,72 @@ class CommandTest(unittest.TestCase):
         self.refused('opt', self.model, '-o', '')
         self.refused('opt', self.model, '-o', self.path('a_folder'), '--dump', self.model)
         self.assertEqual(sorted(os.listdir(self.folder.name)), before)
+
+    def test_no_output_replaces_the_model_or_another_output(self):
+        model = self.model
+        os.link(model, self.path('hard.onnx'))
+        os.symlink('model.onnx', self.path('soft.onnx'))
+        os.symlink('new', self.path('to_new'))
+        for place in (model, self.path('hard.onnx'), self.path('soft.onnx')):
+            for command in (('run', model, '--outputs'), ('run', model, '--profile'), ('opt', model, '-o'),
+                            ('opt', model, '--report'), ('opt', model, '--record-kernels')):
+                self.refused(*command, place, says='the model itself')
+        new, to_new = self.path('new'), self.path('to_new')
+        self.refused('opt', model, '-o', new, '--report', to_new, says='also what')
+        self.refused('opt', model, '-o', to_new, '--record-kernels', new, says='also what')
+        self.refused('run', model, '--outputs', new, '--profile', self.folder.name + '/./new', says='also what')
+        inputs = self.npz(('x.npy', npy()))
+        self.refused('run', model, '--inputs', inputs, '--outputs', inputs, says='the inputs')
+        self.assertFalse(os.path.exists(new))
+        dump = self.path('dump')
+        self.assertEqual(self.run_wherry('opt', model, '--dump', dump)[0], 0)
+        self.refused('opt', dump + '/000_loaded.wir', '-o', dump + '/weights.wry', says='the model itself')
+        self.refused('opt', dump + '/000_loaded.wir', '--dump', dump, says='the model itself')
+        # The weights in a file of their own.
+        self.write('w.bin', struct.pack('<12f', *range(12)))
+        external = self.write('external.onnx', onnx_model(weights=data(13, data(1, 'location') + data(2, 'w.bin')) + number(14, 1)))
+        self.assertEqual(self.run_wherry('run', external)[0], 0)
+        self.refused('run', external, '--outputs', self.path('w.bin'), says='the model itself')
+
+    def test_standard_output_that_is_full(self):
+        for arguments in (('list', 'ops'), ('show', self.model), ('run', self.model, '--json'), ('verify', self.model),
+                          ('bench', self.model, '--seconds', '0', '--json'), ('--version',)):
+            with open('/dev/full', 'wb') as full:
+                done = subprocess.run([WHERRY, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=120,
+                                      preexec_fn=limit, check=False)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertRegex(done.stderr, rb'\Awherry: cannot write to standard output[^\n]*\n\Z')
+
+    def test_a_limit_of_file_sizes_and_a_signal_leave_nothing(self):
+        def small_files():
+            limit()
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+
+        before = sorted(os.listdir(self.folder.name))
+        for arguments in (('opt', self.model, '-o'), ('run', self.model, '--outputs'), ('run', self.model, '--profile')):
+            done = subprocess.run([WHERRY, *arguments, self.path('o')], capture_output=True, timeout=120,
+                                  preexec_fn=small_files, check=False)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(b'File too large', done.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
+        os.mkdir(self.path('out'))
+        large = self.write('large.onnx', onnx_model(rows=4 << 20))
+        with subprocess.Popen([WHERRY, 'opt', large, '-o', self.path('out/o.wry')], stdout=subprocess.DEVNULL) as opt:
+            while opt.poll() is None and not os.listdir(self.path('out')):
+                time.sleep(0.001)
+            opt.send_signal(signal.SIGTERM)
+        self.assertIn(opt.returncode, (0, -signal.SIGTERM))
+        self.assertIn(os.listdir(self.path('out')), ([], ['o.wry']))
+
+    def test_names_reach_the_terminal_escaped(self):
+        model = self.write('named.onnx', onnx_model('y\x1b[31m\nz'))
+        for arguments in (('run', model), ('show', model), ('show', model, '--optimized'), ('opt', model, '--report', '/dev/stdout'),
+                          ('bench', model, '--seconds', '0', '--ops'), ('show', model, '--explain', 'relu'), ('verify', model),
+                          ('show', model, '--explain', 'fused_matmul'), ('show', model, '--format', 'dot'), ('show', model, '--format', 'svg')):
+            _, _, out = self.run_wherry(*arguments)
+            self.assertNotIn(b'\x1b', out, arguments)
+            self.assertNotIn(b'\nz', out, arguments)
+        self.refused('run', model, '--outputs', self.path('o.npz'), says='control')
 
     def test_a_link_stays_a_link_and_a_device_a_device(self):
         os.symlink('target.json', self.path('link.json'))
