@@ -61,7 +61,9 @@ TEST_F(FilesTest, WhatIsNoImageIsAnErrorThatNamesIt) {
   WritePng(Image(50, 50), Path("whole.png"));
   std::ifstream file(Path("whole.png"), std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  EXPECT_NE(error(Write("cut.png", bytes.substr(0, bytes.size() / 2))).find("damaged"), std::string::npos);
+  EXPECT_NE(error(Write("cut.png", bytes.substr(0, bytes.size() / 2))).find("damaged (it ends too early)"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf([&] { WritePng(Image(1, 1), "/dev/full"); }).find("No space left"), std::string::npos);
   EXPECT_NE(ErrorOf([&] { WritePng(Image(1, 1), Path("no/such/folder.png")); }).find("cannot write"),
             std::string::npos);
 }

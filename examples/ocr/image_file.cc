@@ -97,8 +97,18 @@ Image ReadImage(const std::string& path) {
 }
 
 void WritePng(const Image& image, const std::string& path) {
-  if (stbi_write_png(path.c_str(), image.width, image.height, 3, image.rgb.data(), 3 * image.width) == 0)
-    Fail(path, std::string("cannot write the image: ") + std::strerror(errno));
+  std::string png;
+  const auto append = [](void* to, void* data, int size) {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(data), static_cast<size_t>(size));
+  };
+  if (stbi_write_png_to_func(append, &png, image.width, image.height, 3, image.rgb.data(), 3 * image.width) == 0)
+    Fail(path, "the image cannot be made a PNG");
+  // Not stbi_write_png, which does not see that a disk is full.
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << png;
+  file.close();
+  if (!file) Fail(path, std::string("cannot write the image: ") + std::strerror(errno));
 }
 
 }  // namespace ocr
