@@ -30,6 +30,12 @@ NAMES = {
         "kUInt4": ("u4", "uint4"),
         "kFP8E4M3FN": ("f8e4m3fn", "float8_e4m3fn"),
         "kFP8E5M2": ("f8e5m2", "float8_e5m2"),
+        "kInt2": ("i2", "int2"),
+        "kUInt2": ("u2", "uint2"),
+        "kFP4E2M1": ("f4e2m1", "float4_e2m1"),
+        "kFP8E4M3FNUZ": ("f8e4m3fnuz", "float8_e4m3fnuz"),
+        "kFP8E5M2FNUZ": ("f8e5m2fnuz", "float8_e5m2fnuz"),
+        "kFP8E8M0": ("f8e8m0", "float8_e8m0"),
     },
     "DataLayout": {
         "kUndefined": ("undefined",),

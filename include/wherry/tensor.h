@@ -82,6 +82,11 @@ class Tensor {
     CopyBytesTo(data, DataTypeOf<T>());
   }
 
+  // A value of type kSequence is a list of tensors, in which a model's optional value is a list of none or one. The
+  // elements share their memory with it. Elements(): Error(kInvalidArgument) for any other value.
+  void SetElements(const std::vector<Tensor>& elements);
+  std::vector<Tensor> Elements() const;
+
   // A copy on `target` (the same handle when it already lies there), in plain layout.
   Tensor CopyTo(Target target) const;
 

@@ -40,6 +40,12 @@ enum class DataType : uint8_t {
   kFP8E4M3FN,
   kFP8E5M2,
   kSequence,
+  kInt2,
+  kUInt2,
+  kFP4E2M1,
+  kFP8E4M3FNUZ,
+  kFP8E5M2FNUZ,
+  kFP8E8M0,
 };
 
 // kNCHW is the plain row-major order of the logical dimensions, whatever their number; kNHWC stores axis 1 (channels)
@@ -55,9 +61,10 @@ Target ParseTarget(std::string_view name);
 DataType ParseDataType(std::string_view name);
 DataLayout ParseDataLayout(std::string_view name);
 
-// Bytes of one element; 0 for kUndefined, kAny, kString, kSequence and the 4-bit types.
+// Bytes of one element; 0 for kUndefined, kAny, kString, kSequence and the types of 2 and 4 bits.
 size_t SizeOf(DataType dtype) noexcept;
-bool IsFloating(DataType dtype) noexcept;  // fp8 to fp64
+int SubByteBits(DataType dtype) noexcept;  // of one element: 2 or 4; 0 for types of whole bytes
+bool IsFloating(DataType dtype) noexcept;  // fp4 to fp64
 bool IsInteger(DataType dtype) noexcept;   // signed and unsigned, not bool
 bool IsHostMemory(Target target) noexcept;
 // The target of the machine's own processor: kX86 or kARM ("Backend::CPU" of the sources).

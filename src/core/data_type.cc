@@ -52,6 +52,12 @@ constexpr Name<DataType> kDataTypes[] = {
     {DataType::kFP8E4M3FN, "f8e4m3fn"},
     {DataType::kFP8E5M2, "f8e5m2"},
     {DataType::kSequence, "sequence"},
+    {DataType::kInt2, "i2"},
+    {DataType::kUInt2, "u2"},
+    {DataType::kFP4E2M1, "f4e2m1"},
+    {DataType::kFP8E4M3FNUZ, "f8e4m3fnuz"},
+    {DataType::kFP8E5M2FNUZ, "f8e5m2fnuz"},
+    {DataType::kFP8E8M0, "f8e8m0"},
     {DataType::kInt8, "int8"},
     {DataType::kUInt8, "uint8"},
     {DataType::kInt16, "int16"},
@@ -75,6 +81,12 @@ constexpr Name<DataType> kDataTypes[] = {
     {DataType::kUInt4, "uint4"},
     {DataType::kFP8E4M3FN, "float8_e4m3fn"},
     {DataType::kFP8E5M2, "float8_e5m2"},
+    {DataType::kInt2, "int2"},
+    {DataType::kUInt2, "uint2"},
+    {DataType::kFP4E2M1, "float4_e2m1"},
+    {DataType::kFP8E4M3FNUZ, "float8_e4m3fnuz"},
+    {DataType::kFP8E5M2FNUZ, "float8_e5m2fnuz"},
+    {DataType::kFP8E8M0, "float8_e8m0"},
 };
 
 constexpr Name<DataLayout> kDataLayouts[] = {
@@ -125,7 +137,10 @@ size_t SizeOf(DataType dtype) noexcept {
     case DataType::kInt8:
     case DataType::kUInt8:
     case DataType::kFP8E4M3FN:
-    case DataType::kFP8E5M2: return 1;
+    case DataType::kFP8E5M2:
+    case DataType::kFP8E4M3FNUZ:
+    case DataType::kFP8E5M2FNUZ:
+    case DataType::kFP8E8M0: return 1;
     case DataType::kInt16:
     case DataType::kUInt16:
     case DataType::kFP16:
@@ -143,15 +158,33 @@ size_t SizeOf(DataType dtype) noexcept {
     case DataType::kString:
     case DataType::kSequence:
     case DataType::kInt4:
-    case DataType::kUInt4: return 0;
+    case DataType::kUInt4:
+    case DataType::kInt2:
+    case DataType::kUInt2:
+    case DataType::kFP4E2M1: return 0;
   }
   return 0;
+}
+
+int SubByteBits(DataType dtype) noexcept {
+  switch (dtype) {
+    case DataType::kInt2:
+    case DataType::kUInt2: return 2;
+    case DataType::kInt4:
+    case DataType::kUInt4:
+    case DataType::kFP4E2M1: return 4;
+    default: return 0;
+  }
 }
 
 bool IsFloating(DataType dtype) noexcept {
   switch (dtype) {
     case DataType::kFP8E4M3FN:
     case DataType::kFP8E5M2:
+    case DataType::kFP8E4M3FNUZ:
+    case DataType::kFP8E5M2FNUZ:
+    case DataType::kFP8E8M0:
+    case DataType::kFP4E2M1:
     case DataType::kFP16:
     case DataType::kBF16:
     case DataType::kFloat:
@@ -162,6 +195,8 @@ bool IsFloating(DataType dtype) noexcept {
 
 bool IsInteger(DataType dtype) noexcept {
   switch (dtype) {
+    case DataType::kInt2:
+    case DataType::kUInt2:
     case DataType::kInt4:
     case DataType::kUInt4:
     case DataType::kInt8:

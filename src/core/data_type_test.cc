@@ -30,6 +30,8 @@ std::string MessageOf(void (*function)()) {
 TEST(DataType, NamesParseBack) {
   ExpectRoundTrip(Target::kCustom, &ParseTarget);
   ExpectRoundTrip(DataType::kFP8E5M2, &ParseDataType);
+  ExpectRoundTrip(DataType::kFP8E8M0, &ParseDataType);
+  ExpectRoundTrip(DataType::kUInt2, &ParseDataType);
   ExpectRoundTrip(DataLayout::kNHWC, &ParseDataLayout);
   EXPECT_STREQ(ToString(Target::kX86), "x86");
   EXPECT_STREQ(ToString(DataType::kFloat), "f32");

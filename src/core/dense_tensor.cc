@@ -26,7 +26,10 @@ int64_t TensorMeta::storage_numel() const {
 
 size_t TensorMeta::nbytes() const {
   const int64_t count = storage_numel();
-  if (dtype == DataType::kInt4 || dtype == DataType::kUInt4) return static_cast<size_t>(count / 2 + count % 2);
+  if (const int bits = SubByteBits(dtype); bits != 0) {
+    const int64_t in_byte = 8 / bits;
+    return static_cast<size_t>(count / in_byte + (count % in_byte != 0 ? 1 : 0));
+  }
   const size_t size = dtype == DataType::kString ? sizeof(std::string) : SizeOf(dtype);
   return static_cast<size_t>(CheckedMul(count, static_cast<int64_t>(size), "size of a tensor in bytes"));
 }

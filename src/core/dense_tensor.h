@@ -22,8 +22,8 @@ struct TensorMeta {
   // Elements in memory (numel, or with pixel padding more). Throws Error(kOutOfRange) on overflow,
   // Error(kInvalidArgument) for a pixel stride below the number of channels.
   int64_t storage_numel() const;
-  // Bytes in memory; 4-bit types are rounded up to whole bytes, a string counts as a std::string object, kUndefined and
-  // kAny as 0. Throws Error(kOutOfRange) on overflow.
+  // Bytes in memory; types of 2 and 4 bits are rounded up to whole bytes, a string counts as a std::string object,
+  // kUndefined and kAny as 0. Throws Error(kOutOfRange) on overflow.
   size_t nbytes() const;
   // The pixel stride that applies: pixel_stride, or the channels (axis 1), or 1 below rank 2.
   int64_t effective_pixel_stride() const;

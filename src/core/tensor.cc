@@ -173,6 +173,25 @@ void Tensor::CopyBytesTo(void* data, DataType dtype) const {
   }
 }
 
+void Tensor::SetElements(const std::vector<Tensor>& elements) {
+  std::vector<DenseTensor> tensors;
+  tensors.reserve(elements.size());
+  for (const Tensor& element : elements) tensors.push_back(Defined(element.impl_));
+  DenseTensor sequence = SequenceOf(std::move(tensors));
+  if (impl_ == nullptr) {
+    impl_ = std::make_shared<DenseTensor>(std::move(sequence));
+  } else {
+    *impl_ = std::move(sequence);
+  }
+}
+
+std::vector<Tensor> Tensor::Elements() const {
+  std::vector<Tensor> elements;
+  for (const DenseTensor& tensor : TensorsOf(Defined(impl_)))
+    elements.emplace_back(std::make_shared<DenseTensor>(tensor));
+  return elements;
+}
+
 void Tensor::CheckCount(size_t count) const {
   WHERRY_ENFORCE(static_cast<uint64_t>(numel()) == count, kInvalidArgument, "shape ", shape().DebugString(), " has ",
                  numel(), " elements, but there are ", count);
@@ -183,6 +202,7 @@ std::string Tensor::DebugString(int max_elements) const {
   std::string text = impl_->meta().DebugString();
   if (!impl_->has_data()) return text;
   if (!IsHostMemory(impl_->target())) text += StrCat(" on ", ToString(impl_->target()));
+  if (impl_->dtype() == DataType::kSequence) return text + StrCat(" of ", TensorsOf(*impl_).size());
   const DenseTensor plain = ToPlainHost(*impl_);
   const void* data = plain.raw_data();
   const int64_t count = plain.numel();

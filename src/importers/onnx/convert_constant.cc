@@ -86,9 +86,26 @@ DataType TargetType(OnnxContext& c) {
   return dtype;
 }
 
+// Positive floats rounded down, or to the nearest, by what their bits say; half way goes up.
+std::string PowersOfTwo(OnnxContext& c, const std::string& x, const std::string& mode) {
+  if (mode != "down" && mode != "nearest") c.Corrupt("attribute round_mode is ", Quote(mode));
+  constexpr int64_t kHalf = 0x00400000;
+  constexpr int64_t kExponent = 0x7F800000;
+  const auto constant = [&](int64_t value) { return c.ConstantScalar(Scalar(value), DataType::kInt32); };
+  std::string bits = c.Emit("bitcast", {{"x", {c.Cast(x, DataType::kFloat)}}}, {{"dtype", DataType::kInt32}});
+  // Half of an infinity's or the NaN's unit would turn one into the other.
+  const std::string finite = c.Binary("less_than", bits, constant(kExponent));
+  std::string rounded = mode == "nearest" ? c.Binary("add", bits, constant(kHalf)) : bits;
+  rounded = c.Binary("bitwise_and", rounded, constant(kExponent));
+  bits = c.Emit("where", {{"condition", {finite}}, {"x", {rounded}}, {"y", {bits}}});
+  return c.Emit("bitcast", {{"x", {bits}}}, {{"dtype", DataType::kFloat}});
+}
+
 void CastTo(OnnxContext& c, DataType dtype) {
-  const std::string x = c.Input(0);
+  std::string x = c.Input(0);
   if (c.TypeOf(x) == dtype) return c.Bind(0, x);
+  const auto mode = c.Attr<std::string>("round_mode", "up");
+  if (dtype == DataType::kFP8E8M0 && mode != "up") x = PowersOfTwo(c, x, mode);
   c.EmitResult("cast", {{"x", {x}}}, {{"dtype", dtype}, {"saturate", c.Attr<bool>("saturate", true)}});
 }
 void Cast(OnnxContext& c) { CastTo(c, TargetType(c)); }

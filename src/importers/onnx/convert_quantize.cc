@@ -14,6 +14,8 @@ namespace {
 // The smallest and the largest number of a type; {0, 0}: it is none that is rounded to.
 std::pair<double, double> LimitsOf(DataType dtype) {
   switch (dtype) {
+    case DataType::kInt2: return {-2.0, 1.0};
+    case DataType::kUInt2: return {0.0, 3.0};
     case DataType::kInt4: return {-8.0, 7.0};
     case DataType::kUInt4: return {0.0, 15.0};
     case DataType::kInt8: return {-128.0, 127.0};
@@ -90,7 +92,7 @@ void QuantizeLinear(OnnxContext& c) {
   }
   const std::string scale = c.Cast(Spread(c, c.Input(1), x), DataType::kFloat);
   const std::string ratio = c.Binary("divide", c.Cast(x, DataType::kFloat), scale);
-  if (dtype == DataType::kFP8E4M3FN || dtype == DataType::kFP8E5M2) {
+  if (IsFloating(dtype)) {
     // The zero point is 0.
     return c.EmitResult("cast", {{"x", {ratio}}}, {{"dtype", dtype}, {"saturate", c.Attr<bool>("saturate", true)}});
   }

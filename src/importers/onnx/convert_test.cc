@@ -328,8 +328,8 @@ TEST(OnnxConvert, CastsByTheFormatsNumbers) {
   EXPECT_EQ(Unary("Cast", 13, {2}).Attr("to", kTestInt64).Summary(), "cast i64[2]");
   EXPECT_EQ(Unary("Cast", 13, {2}).Attr("to", 10).Summary(), "cast f16[2]");
   EXPECT_EQ(Unary("Cast", 13, {2}).Attr("to", 8).Summary(), "cast string[2]");
-  const Error error = Unary("Cast", 19, {2}).Attr("to", 18).ImportError();
-  EXPECT_NE(std::string(error.what()).find("FLOAT8E4M3FNUZ"), std::string::npos) << error.what();
+  const Error error = Unary("Cast", 19, {2}).Attr("to", 99).ImportError();
+  EXPECT_NE(std::string(error.what()).find("number 99"), std::string::npos) << error.what();
   EXPECT_EQ(Unary("CastLike", 15, {2}).Input("t", {}, kTestInt32).Summary(), "cast i32[2]");
 }
 

@@ -416,9 +416,15 @@ DataType DataTypeOf(int64_t number) {
     case 15: return DataType::kComplex128;
     case 16: return DataType::kBF16;
     case 17: return DataType::kFP8E4M3FN;
+    case 18: return DataType::kFP8E4M3FNUZ;
     case 19: return DataType::kFP8E5M2;
+    case 20: return DataType::kFP8E5M2FNUZ;
     case 21: return DataType::kUInt4;
     case 22: return DataType::kInt4;
+    case 23: return DataType::kFP4E2M1;
+    case 24: return DataType::kFP8E8M0;
+    case 25: return DataType::kUInt2;
+    case 26: return DataType::kInt2;
     default: return DataType::kUndefined;
   }
 }

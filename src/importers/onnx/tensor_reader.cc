@@ -132,6 +132,12 @@ void TakeTyped(const TensorProto& proto, DenseTensor* tensor) {
     case DataType::kUInt8:
     case DataType::kInt4:
     case DataType::kUInt4:
+    case DataType::kInt2:
+    case DataType::kUInt2:
+    case DataType::kFP4E2M1:
+    case DataType::kFP8E4M3FNUZ:
+    case DataType::kFP8E5M2FNUZ:
+    case DataType::kFP8E8M0:
     case DataType::kFP8E4M3FN:
     case DataType::kFP8E5M2: return TakeVarints<uint8_t>(proto, 5, tensor);
     case DataType::kInt16:

@@ -117,9 +117,21 @@ REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&Kerne
 REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
 REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
 REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kInt2, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kUInt2, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP4E2M1, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E4M3FNUZ, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E5M2FNUZ, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
+REGISTER_KERNEL_VARIANT(cast, ref, storage, kHost, kFP8E8M0, kNCHW).Run(&KernelImpl<&CastFromStorage>::Compute);
 REGISTER_KERNEL(bitcast, ref, kHost, kNCHW, Bitcast, WHERRY_REF_ALL, WHERRY_REF_COMPLEX);
 REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
 REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kInt2, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kUInt2, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kFP4E2M1, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kFP8E4M3FNUZ, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kFP8E5M2FNUZ, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
+REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kFP8E8M0, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
 REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
 REGISTER_KERNEL_VARIANT(bitcast, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&BitcastStorage>::Compute);
 

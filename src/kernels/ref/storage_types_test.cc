@@ -50,6 +50,30 @@ TEST(StorageTypes, EveryCodeReadsBack) {
   }
 }
 
+// Largest values 240, 57344 and 6; without -0, whose code is NaN; powers of two only.
+TEST(StorageTypes, OtherFloats) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::nan("");
+  EXPECT_EQ(Encode(DataType::kFP8E4M3FNUZ, {9.0, -8.0, 0.25, -0.0, 0.01, inf, nan}),
+            (std::vector<uint8_t>{89, 216, 48, 0, 10, 0x7F, 0x80}));
+  EXPECT_EQ(Encode(DataType::kFP8E4M3FNUZ, {240.0, 1e9, -inf}, false), (std::vector<uint8_t>{0x7F, 0x80, 0x80}));
+  EXPECT_EQ(Encode(DataType::kFP8E5M2FNUZ, {57344.0, -1e9}), (std::vector<uint8_t>{0x7F, 0xFF}));
+  EXPECT_EQ(Encode(DataType::kFP8E8M0, {0.0, 0.124, 0.25, 1.1, 2.0, inf, nan}),
+            (std::vector<uint8_t>{0, 124, 125, 128, 128, 254, 255}));
+  std::vector<uint8_t> nibbles(4, 0);
+  EncodeStorage(DataType::kFP4E2M1, std::vector<double>{nan, inf, -inf, 0.25, 0.75, 2.5, 5.0}, true, nibbles.data());
+  EXPECT_EQ(nibbles, (std::vector<uint8_t>{0x78, 0x0F, 0x42, 0x06}));
+  EXPECT_EQ(DecodeStorage(DataType::kFP4E2M1, nibbles.data(), 7), (std::vector<float>{0, 6, -6, 0, 1, 2, 4}));
+}
+
+TEST(StorageTypes, PairsOfBits) {
+  std::vector<uint8_t> bytes(2, 0);
+  EncodeStorage(DataType::kInt2, std::vector<double>{-2, 1, -1, 0, 3}, true, bytes.data());
+  EXPECT_EQ(bytes, (std::vector<uint8_t>{0x36, 0x03}));
+  EXPECT_EQ(DecodeStorage(DataType::kInt2, bytes.data(), 5), (std::vector<float>{-2, 1, -1, 0, -1}));
+  EXPECT_EQ(DecodeStorage(DataType::kUInt2, bytes.data(), 5), (std::vector<float>{2, 1, 3, 0, 3}));
+}
+
 TEST(StorageTypes, Nibbles) {
   std::vector<uint8_t> bytes(3, 0);
   EncodeStorage(DataType::kInt4, std::vector<double>{-8, 7, -1, 2.9, -104}, true, bytes.data());

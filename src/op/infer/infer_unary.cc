@@ -90,8 +90,7 @@ MetaTensor CastInferMeta(const MetaTensor& x, DataType dtype) {
 
 MetaTensor BitcastInferMeta(const MetaTensor& x, DataType dtype) {
   const auto bits = [](DataType type) {
-    const bool nibble = type == DataType::kInt4 || type == DataType::kUInt4;
-    return nibble ? 4 : 8 * static_cast<int>(SizeOf(type));
+    return SubByteBits(type) != 0 ? SubByteBits(type) : 8 * static_cast<int>(SizeOf(type));
   };
   WHERRY_ENFORCE(bits(dtype) != 0 && (x.dtype == DataType::kUndefined || bits(x.dtype) == bits(dtype)),
                  kInvalidArgument, "x is ", x.DebugString(), ", whose elements cannot be read as ", ToString(dtype));

@@ -112,13 +112,27 @@ struct Brain {
   explicit operator double() const { return static_cast<float>(value); }
 };
 
-// Codes of 8-bit floats: the same, or both NaN.
+// Codes of 8-bit floats: the same, or both NaN (with either sign).
 template <int first_nan>
 bool SameCode(const void* got, const void* expected, int64_t i, double /*rtol*/, double /*atol*/,
               std::string* difference) {
   const int a = static_cast<const uint8_t*>(got)[i];
   const int b = static_cast<const uint8_t*>(expected)[i];
-  if (a == b || ((a & 0x7F) >= first_nan && (b & 0x7F) >= first_nan)) return true;
+  const bool zeros = (a & 0x7F) == 0 && (b & 0x7F) == 0;
+  if (a == b || zeros || ((a & 0x7F) >= first_nan && (b & 0x7F) >= first_nan)) return true;
+  *difference = StrCat("element ", i, " has the code ", a, ", expected ", b);
+  return false;
+}
+
+// 4-bit floats, two in a byte.
+bool SameNibble(const void* got, const void* expected, int64_t i, double /*rtol*/, double /*atol*/,
+                std::string* difference) {
+  const auto code = [i](const void* data) {
+    return static_cast<const uint8_t*>(data)[i / 2] >> (i % 2 == 0 ? 0 : 4) & 0xF;
+  };
+  const int a = code(got);
+  const int b = code(expected);
+  if (a == b || ((a & 7) == 0 && (b & 7) == 0)) return true;
   *difference = StrCat("element ", i, " has the code ", a, ", expected ", b);
   return false;
 }
@@ -133,6 +147,7 @@ NearFn NearOf(DataType dtype) {
     case DataType::kBF16: return &Near<Brain>;
     case DataType::kFP8E4M3FN: return &SameCode<0x7F>;
     case DataType::kFP8E5M2: return &SameCode<0x7D>;
+    case DataType::kFP4E2M1: return &SameNibble;
     case DataType::kInt8: return &Near<int8_t>;
     case DataType::kUInt8: return &Near<uint8_t>;
     case DataType::kInt16: return &Near<int16_t>;
