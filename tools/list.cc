@@ -101,7 +101,8 @@ void ListPlacesTo(bool json) {
       list.push_back(
           {{"provider", place.provider}, {"target", place.target}, {"available", place.available}, {"why", place.why}});
     } else {
-      std::printf("%-10s %-8s %s\n", place.provider.c_str(), place.target.c_str(),
+      // The target first: it is what --places takes.
+      std::printf("%-8s provider %-10s %s\n", place.target.c_str(), place.provider.c_str(),
                   place.available ? "available" : ("not available: " + place.why).c_str());
     }
   }
