@@ -45,19 +45,29 @@ constexpr char kMax[] = "max";
 constexpr char kMin[] = "min";
 constexpr char kProd[] = "prod";
 
+// Roots and logarithms of integers are taken in f64 and cut off, as NumPy does.
+std::string RealInput(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  return IsInteger(c.TypeOf(x)) ? c.Cast(x, DataType::kFP64) : x;
+}
+void BindReal(OnnxContext& c, const std::string& result) {
+  const DataType dtype = c.TypeOf(c.Input(0));
+  c.Bind(0, IsInteger(dtype) ? c.Cast(result, dtype) : result);
+}
+
 void ReduceL1(OnnxContext& c) { c.Bind(0, Reduce(c, "sum", c.Unary("abs", c.Input(0)), ReductionOf(c))); }
 void ReduceL2(OnnxContext& c) {
-  c.Bind(0, c.Unary("sqrt", Reduce(c, "sum", c.Unary("square", c.Input(0)), ReductionOf(c))));
+  BindReal(c, c.Unary("sqrt", Reduce(c, "sum", c.Unary("square", RealInput(c)), ReductionOf(c))));
 }
 void ReduceSumSquare(OnnxContext& c) { c.Bind(0, Reduce(c, "sum", c.Unary("square", c.Input(0)), ReductionOf(c))); }
-void ReduceLogSum(OnnxContext& c) { c.Bind(0, c.Unary("log", Reduce(c, "sum", c.Input(0), ReductionOf(c)))); }
+void ReduceLogSum(OnnxContext& c) { BindReal(c, c.Unary("log", Reduce(c, "sum", RealInput(c), ReductionOf(c)))); }
 
 // log(sum(exp(x - m))) + m with the maximum m, so that no exp overflows; m is 0 where it is infinite, as inf - inf is
 // no number.
 void ReduceLogSumExp(OnnxContext& c) {
-  const std::string x = c.Input(0);
   const Reduction reduction = ReductionOf(c);
-  if (reduction.none) return c.Bind(0, x);
+  if (reduction.none) return c.Bind(0, c.Input(0));
+  const std::string x = RealInput(c);
   Reduction kept = reduction;
   kept.attrs.back().second = true;
   const auto finite = [&](const std::string& m) {
@@ -65,7 +75,7 @@ void ReduceLogSumExp(OnnxContext& c) {
   };
   const std::string shifted = c.Binary("subtract", x, finite(Reduce(c, "max", x, kept)));
   const std::string log = c.Unary("log", Reduce(c, "sum", c.Unary("exp", shifted), reduction));
-  c.Bind(0, c.Binary("add", log, finite(Reduce(c, "max", x, reduction))));
+  BindReal(c, c.Binary("add", log, finite(Reduce(c, "max", x, reduction))));
 }
 
 }  // namespace

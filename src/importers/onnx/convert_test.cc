@@ -270,6 +270,7 @@ TEST(OnnxConvert, ReductionsOldAndNew) {
   EXPECT_EQ(Unary("ReduceMax", 13, dims).Summary(), "max f32[1,1,1]");
   EXPECT_EQ(ResultMeta(Unary("ReduceSum", 13, dims).Attr("noop_with_empty_axes", 1).Import()), "f32[2,3,4]");
   EXPECT_EQ(Unary("ReduceL2", 13, dims).Attr("axes", Numbers{2}).Summary(), "square sum sqrt f32[2,3,1]");
+  EXPECT_EQ(OneOp("ReduceL2", 13).Input("x", Dims(dims), kTestInt64).Summary(), "cast square sum sqrt cast i64[1,1,1]");
   EXPECT_EQ(ResultMeta(Unary("ReduceLogSumExp", 13, dims).Attr("axes", Numbers{2}).Attr("keepdims", 0).Import()),
             "f32[2,3]");
 }
