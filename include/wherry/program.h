@@ -73,8 +73,9 @@ std::vector<ImportInfo> ListImports();
 struct VerifyOptions {
   std::map<std::string, Tensor> inputs;
   std::map<std::string, Shape> shapes;  // for random inputs of dynamic size
-  // Of the largest magnitude of each output. A network that rounds to steps (quantize_linear) makes whole steps of the
-  // least differences: four times what scales that are off by 2^-20 change is allowed, if that is more.
+  // Of the largest magnitude of each output. Some networks make much of the least differences, those that round to
+  // steps (quantize_linear) whole steps: four times what inputs, or scales, that are off by 2^-20 change is allowed, if
+  // that is more.
   double tolerance = 1e-4;
 };
 struct VerifiedPass {
