@@ -77,16 +77,29 @@ std::optional<float> Sum(float a, float b) {
 class AlgebraPass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    // Again: what a later statement no longer reads, an earlier one may be gathered with. More rounds than this have
+    // not been seen to find anything.
+    constexpr int kMostRounds = 4;
     int changed = 0;
-    for (Node* stmt : graph->StmtTopologicalOrder()) {  // NOLINT: rules replace it
-      const bool binary = stmt->AsStmt().schema().Has(kTraitBinary);
-      if (binary) Order(graph.get(), stmt);
-      if (binary ? Binary(graph.get(), stmt) : Unary(graph.get(), stmt)) ++changed;
+    for (int round = 0, before = -1; round < kMostRounds && before != changed; ++round) {
+      before = changed;
+      changed += Simplify(graph.get());
     }
     if (changed > 0) Note(std::to_string(changed) + " statements simplified");
   }
 
  private:
+  // The number of statements that changed.
+  static int Simplify(SSAGraph* graph) {
+    int changed = 0;
+    for (Node* stmt : graph->StmtTopologicalOrder()) {  // NOLINT: rules replace it
+      const bool binary = stmt->AsStmt().schema().Has(kTraitBinary);
+      if (binary) Order(graph, stmt);
+      if (binary ? Binary(graph, stmt) : Unary(graph, stmt)) ++changed;
+    }
+    return changed;
+  }
+
   // Weights second, so that the result may overwrite the first.
   static void Order(SSAGraph* graph, Node* node) {
     Node* const x = node->AsStmt().input("x");

@@ -207,8 +207,9 @@ class AttentionFusePass : public ProgramPass {
     Operands operands{*query, *key, *value};
     // A scaled value is no scaled score.
     if (value->factor != 1.0) return std::nullopt;
-    const bool fit = query->batch == key->batch && query->batch == value->batch && query->size == key->size &&
-                     key->heads == value->heads && query->heads % key->heads == 0;
+    // An operand without columns says nothing of its heads.
+    const bool fit = query->size > 0 && value->size > 0 && query->batch == key->batch && query->batch == value->batch &&
+                     query->size == key->size && key->heads == value->heads && query->heads % key->heads == 0;
     if (!fit) return std::nullopt;
     // Of three dimensions and one head: another number of heads in the batch of another operand.
     if (rank == 3 && (query->heads == 1) != (key->heads == 1)) return std::nullopt;
