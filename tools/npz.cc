@@ -122,7 +122,8 @@ bool LeavesFolder(const std::string& name) {
 void CheckNames(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {
   constexpr size_t kLongest = 0xffff - 4;  // a zip entry's name has a length of 16 bits; ".npy" is part of it
   std::set<std::string_view> names;
-  for (const auto& [name, tensor] : arrays) {
+  for (const auto& array : arrays) {
+    const std::string& name = array.first;  // not a binding: clang 14 captures none
     const auto refuse = [&path, &name](const std::string& why) {
       throw Error(ErrorCode::kInvalidArgument,
                   "cannot write array '" + Printable(name, kMostShown) + "' to '" + path + "': its name " + why);
