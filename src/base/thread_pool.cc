@@ -112,7 +112,8 @@ void ThreadPool::RunJob(int64_t first_chunk, uint32_t chunks, FunctionRef<void(i
   if (!spin_.load(std::memory_order_relaxed)) spin_.store(true, std::memory_order_relaxed);
   caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   const auto ranges = std::min(static_cast<uint32_t>(ranges_.size()), chunks);
-  for (uint32_t r = 0; r < ranges; ++r) {
+  // The caller's own last: a worker that still looks for chunks of the job before comes upon the others.
+  for (uint32_t r = ranges; r-- > 0;) {
     const auto begin = static_cast<uint32_t>(uint64_t{chunks} * r / ranges);
     const auto end = static_cast<uint32_t>(uint64_t{chunks} * (r + 1) / ranges);
     // The caller's first claim is made here.
@@ -120,7 +121,7 @@ void ThreadPool::RunJob(int64_t first_chunk, uint32_t chunks, FunctionRef<void(i
   }
   // Sequentially consistent, as the load of sleepers_: a worker on its way to sleep does the opposite (adds itself,
   // then reads the job's number), so one of the two sees the other.
-  job_.fetch_add(1);
+  const uint64_t job = job_.fetch_add(1) + 1;
   if (uint32_t sleepers = std::min(sleepers_.load(), chunks - 1); sleepers > 0) {
     sleepers_.fetch_sub(sleepers, std::memory_order_relaxed);
     wake_.fetch_add(1, std::memory_order_release);
@@ -129,14 +130,16 @@ void ThreadPool::RunJob(int64_t first_chunk, uint32_t chunks, FunctionRef<void(i
 
   RunChunk(0);
   uint32_t mine = 1;
-  RunChunksFrom(0, [&mine] { ++mine; });
+  RunChunksFrom(0, job, [&mine] { ++mine; });
   if (remaining_.fetch_sub(mine, std::memory_order_acq_rel) != mine) WaitForBegunChunks();
 }
 
 // Claims and runs chunks, those of the range `home` first and then what the others have left; calls ended() after each.
+// Returns early when there is another job than `job`, which is to begin at home.
 template <class Ended>
-void ThreadPool::RunChunksFrom(size_t home, Ended ended) {
+void ThreadPool::RunChunksFrom(size_t home, uint64_t job, Ended ended) {
   for (size_t i = 0; i < ranges_.size(); ++i) {
+    if (i > 0 && job_.load(std::memory_order_acquire) != job) return;
     std::atomic<uint64_t>& range = ranges_[(home + i) % ranges_.size()].ticket;
     while (HasWork(range.load(std::memory_order_acquire))) {
       if (home != 0 && before_claim_) before_claim_();
@@ -231,7 +234,7 @@ void ThreadPool::WorkerLoop() {
   while (WaitForWork(&placement, seen_job)) {
     // Before the claims: a job that begins during them is looked at again.
     seen_job = job_.load(std::memory_order_acquire);
-    RunChunksFrom(home, [this] {
+    RunChunksFrom(home, seen_job, [this] {
       if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == (kCallerSleeps | 1)) FutexWake(&remaining_, 1);
     });
   }

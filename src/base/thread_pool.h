@@ -63,7 +63,7 @@ class ThreadPool {
   bool WaitForWork(WorkerPlacement* placement, uint64_t seen_job);
   void SleepUntilWoken(WorkerPlacement* placement, uint64_t seen_job);
   template <class Ended>
-  void RunChunksFrom(size_t home, Ended ended);
+  void RunChunksFrom(size_t home, uint64_t job, Ended ended);
   void RunChunk(uint32_t chunk) noexcept;
   void WaitForBegunChunks() noexcept;
 

@@ -98,6 +98,9 @@ TEST(ThreadPoolTest, EachThreadBeginsWithNeighbouringChunks) {
   ThreadPool pool(2);
   const std::thread::id caller = std::this_thread::get_id();
   for (int job = 0; job < 20; ++job) {
+    // A worker that still looks for chunks of the job before may come upon any of this one's.
+    pool.Sleep();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
     std::atomic<int64_t> first_of_worker{-1};
     pool.Run(8, [&](int64_t chunk) {
       int64_t none = -1;
