@@ -17,6 +17,7 @@
 #include "graph_fuzz/generators.h"
 #include "graph_fuzz/reduce.h"
 #include "ir/text.h"
+#include "without_plugins.h"
 
 namespace wherry::graph_fuzz {
 namespace {
@@ -74,12 +75,6 @@ size_t Try(const Program& program, uint64_t seed, Random* random, size_t ways, u
   }
   return 0;
 }
-
-// Seeds mean the same wherever the test runs.
-class WithoutPlugins : public testing::Environment {
-  void SetUp() override { setenv("WHERRY_PLUGINS", "none", 1); }
-};
-const testing::Environment* const kWithoutPlugins = testing::AddGlobalTestEnvironment(new WithoutPlugins);
 
 TEST(GraphFuzzTest, OptimisedEqualsUnoptimised) {
   Random random(Number("WHERRY_GRAPH_FUZZ_SEED", 1));

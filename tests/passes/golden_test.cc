@@ -5,18 +5,13 @@
 
 #include "golden.h"
 #include "ir/text.h"
+#include "without_plugins.h"
 
 namespace wherry::golden {
 namespace {
 
 // Weights that fusions compute are rounded once more than the unfused arithmetic.
 constexpr double kTolerance = 1e-5;
-
-// What a plug-in beside the library would pick is none of the goldens' business.
-class WithoutPlugins : public testing::Environment {
-  void SetUp() override { setenv("WHERRY_PLUGINS", "none", 1); }
-};
-const testing::Environment* const kWithoutPlugins = testing::AddGlobalTestEnvironment(new WithoutPlugins);
 
 class GoldenTest : public testing::TestWithParam<std::string> {};
 
