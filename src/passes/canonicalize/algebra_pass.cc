@@ -151,9 +151,7 @@ class AlgebraPass : public ProgramPass {
         return true;
       }
       if (op == "elementwise_pow" && *number == 2 && IsFloating(x->AsArg().type.dtype)) {
-        if (!Become(graph, node, "square", x)) return false;
-        DropSigns(graph, node);
-        return true;
+        return Become(graph, node, "square", x);
       }
     }
     if (op == "divide" && SameMeta(y, out) && IsFloating(out->AsArg().type.dtype) && Uniform(*graph, x) == 1.0) {
@@ -161,7 +159,6 @@ class AlgebraPass : public ProgramPass {
     }
     bool changed = Canonical(graph, node);
     while (Gather(graph, node)) changed = true;
-    if (changed) Binary(graph, node);  // what was gathered may be a one, or a zero
     return changed;
   }
 
