@@ -39,8 +39,12 @@ int64_t WholeLines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // ---- quantized_conv2d
 
-// How a filter is packed: for so many groups.
+// How a filter is packed: for so many groups, a row's windows in so many segments.
 constexpr std::string_view kConvFormat = "bytes64:groups=";
+constexpr std::string_view kConvSegments = ":segments=";
+// By the stride and the dilation along a line.
+constexpr std::string_view kDepthwiseFormat = "bytes64:depthwise:stride=";
+constexpr std::string_view kDepthwiseDilation = ":dilation=";
 
 struct QuantizedConvPlan : KernelPlan {
   ConvShape shape;
@@ -49,48 +53,78 @@ struct QuantizedConvPlan : KernelPlan {
   ByteProductPlan product;
 };
 
-ByteProductShape FilterProduct(const Shape& filter, int64_t groups) {
-  return {0, filter[0] / groups, filter[1] * filter[2] * filter[3], groups};
+ByteProductShape FilterProduct(const Shape& filter, int64_t groups, int64_t segments) {
+  return {0, filter[0] / groups, filter[1] * filter[2] * filter[3] / segments, segments, groups};
 }
 
-// Depth is [tap][channel], so that an image's channels are neighbours.
-void PackFilterBytes(const DenseTensor& filter, int64_t groups, char* packed) {
+// Depth is [tap][channel], so that an image's channels are neighbours; zeros behind each segment.
+void PackFilterBytes(const DenseTensor& filter, const ByteProductShape& product, char* packed) {
   const Shape& shape = filter.shape();
-  const ByteProductShape product = FilterProduct(shape, groups);
-  const int64_t taps = shape[2] * shape[3];
-  std::vector<uint8_t> depth(static_cast<size_t>(product.n * product.k));
+  const int64_t segment_taps = shape[2] * shape[3] / product.segments;
+  const uint8_t flip = IsUnsigned(filter.meta()) ? 0x80 : 0;
+  const int64_t padded = PaddedDepth(product.depth);
+  std::vector<uint8_t> columns(static_cast<size_t>(product.n * product.packed_k()));
   const auto* from = static_cast<const uint8_t*>(filter.raw_data());
-  for (int64_t group = 0; group < groups; ++group) {
-    uint8_t* to = depth.data();
-    for (int64_t m = 0; m < product.n; ++m, from += product.k) {
-      for (int64_t t = 0; t < taps; ++t) {
-        for (int64_t c = 0; c < shape[1]; ++c) *to++ = from[c * taps + t];
+  for (int64_t group = 0; group < product.groups; ++group) {
+    uint8_t* to = columns.data();
+    for (int64_t m = 0; m < product.n; ++m, from += product.k()) {
+      for (int64_t segment = 0; segment < product.segments; ++segment, to += padded - product.depth) {
+        for (int64_t t = segment * segment_taps; t < (segment + 1) * segment_taps; ++t) {
+          for (int64_t c = 0; c < shape[1]; ++c) *to++ = from[c * segment_taps * product.segments + t] ^ flip;
+        }
       }
     }
-    PackBytes({depth.data(), IsUnsigned(filter.meta()), 1, product.k}, product.k, product.n, packed);
-    packed += PackedByteSize(product.k, product.n);
+    PackBytes({columns.data(), false, 1, product.packed_k()}, product.packed_k(), product.n, packed);
+    packed += PackedByteSize(product.packed_k(), product.n);
   }
+}
+
+// Reads a count behind `name` off the front of `text`; 0 if there is none.
+int64_t TakeCount(std::string_view name, std::string_view* text) {
+  int64_t count = 0;
+  if (!text->starts_with(name)) return 0;
+  text->remove_prefix(name.size());
+  const auto read = std::from_chars(text->data(), text->data() + text->size(), count);
+  text->remove_prefix(static_cast<size_t>(read.ptr - text->data()));
+  return count;
 }
 
 // Of a format and the filter that it is for; Error(kInvalidArgument) if they do not fit.
-int64_t GroupsOf(const TensorMeta& filter, std::string_view format) {
-  int64_t groups = 0;
-  if (format.starts_with(kConvFormat)) {
-    const std::string_view digits = format.substr(kConvFormat.size());
-    std::from_chars(digits.data(), digits.data() + digits.size(), groups);
-  }
+ByteProductShape FilterProduct(const TensorMeta& filter, std::string_view format) {
+  std::string_view rest = format;
+  const int64_t groups = TakeCount(kConvFormat, &rest);
+  const int64_t segments = TakeCount(kConvSegments, &rest);
   const bool is_byte = filter.dtype == DataType::kUInt8 || filter.dtype == DataType::kInt8;
-  WHERRY_ENFORCE(groups > 0 && is_byte && filter.shape.rank() == 4 && filter.shape[0] % groups == 0, kInvalidArgument,
-                 "a filter ", filter.DebugString(), " has no form '", format, "'");
-  return groups;
+  const bool fits = is_byte && filter.shape.rank() == 4 && groups > 0 && segments > 0 &&
+                    filter.shape[0] % groups == 0 &&
+                    (segments == filter.shape[2] || segments == filter.shape[2] * filter.shape[3]);
+  WHERRY_ENFORCE(fits && rest.empty(), kInvalidArgument, "a filter ", filter.DebugString(), " has no form '", format,
+                 "'");
+  return FilterProduct(filter.shape, groups, segments);
+}
+
+ByteDepthwiseWindows DepthwiseWindows(const TensorMeta& filter, std::string_view format) {
+  std::string_view rest = format;
+  const int64_t stride = TakeCount(kDepthwiseFormat, &rest);
+  const int64_t dilation = TakeCount(kDepthwiseDilation, &rest);
+  const bool is_byte = filter.dtype == DataType::kUInt8 || filter.dtype == DataType::kInt8;
+  const bool fits = is_byte && filter.shape.rank() == 4 && filter.shape[1] == 1 && stride > 0 && dilation > 0;
+  WHERRY_ENFORCE(fits && rest.empty(), kInvalidArgument, "a filter ", filter.DebugString(), " has no form '", format,
+                 "'");
+  return {filter.shape[2], filter.shape[3], stride, dilation};
 }
 
 size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
-  return static_cast<size_t>(FilterProduct(filter.shape, GroupsOf(filter, format)).packed_bytes());
+  if (format.starts_with(kDepthwiseFormat)) return DepthwiseWindows(filter, format).PackedBytes(filter.shape[0]);
+  return static_cast<size_t>(FilterProduct(filter, format).packed_bytes());
 }
 
 void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
-  PackFilterBytes(filter, GroupsOf(filter.meta(), format), static_cast<char*>(packed));
+  if (format.starts_with(kDepthwiseFormat)) {
+    return DepthwiseWindows(filter.meta(), format)
+        .Pack(static_cast<const uint8_t*>(filter.raw_data()), IsUnsigned(filter.meta()), filter.shape()[0], packed);
+  }
+  PackFilterBytes(filter, FilterProduct(filter.meta(), format), static_cast<char*>(packed));
 }
 
 Support SupportsConv(const KernelProblem& problem) {
@@ -105,12 +139,15 @@ std::shared_ptr<const KernelPlan> PlanConv(const KernelProblem& problem) {
   plan->is_depthwise = weight.in_channels_per_group == 1 && weight.out_channels == weight.groups && weight.groups > 1;
   if (plan->is_depthwise) {
     plan->depthwise = ByteDepthwisePlan(plan->shape, problem.threads());
+    plan->packs.push_back({static_cast<int>(kWeight), StrCat(kDepthwiseFormat, plan->shape.stride_width,
+                                                             kDepthwiseDilation, plan->shape.dilation_width)});
     plan->scratch_bytes = plan->depthwise.scratch_bytes;
     plan->algorithm = "bytes, depthwise";
     return plan;
   }
   plan->product = ByteProductPlan(WindowProduct(plan->shape), problem.threads());
-  plan->packs.push_back({static_cast<int>(kWeight), StrCat(kConvFormat, weight.groups)});
+  plan->packs.push_back(
+      {static_cast<int>(kWeight), StrCat(kConvFormat, weight.groups, kConvSegments, plan->product.shape.segments)});
   plan->scratch_bytes = plan->product.scratch_bytes();
   plan->algorithm = "bytes, windows as rows";
   return plan;
@@ -126,23 +163,17 @@ void RunConv(KernelContext* context) {
   const DenseTensor& filter = *context->Input(kWeight);
   const ByteParameters parameters = ParametersOf(context);
   if (plan.is_depthwise) {
-    return RunByteDepthwise(plan.depthwise, x, filter, parameters, &out, scratch, device.pool());
+    return RunByteDepthwise(plan.depthwise, context->Packed(0).buffer->data(), x, filter, parameters, &out, scratch,
+                            device.pool());
   }
-  const ConvShape& shape = plan.shape;
-  const ConvWeightShape& w = shape.weight;
-  const auto* const image = static_cast<const uint8_t*>(x.raw_data());
-  const bool is_signed = x.dtype() == DataType::kInt8;
-  // A 1x1 kernel's rows are the pixels themselves.
-  const bool in_place = !is_signed && w.taps() == 1 && w.groups == 1 && shape.stride_height == 1 &&
-                        shape.stride_width == 1 && w.in_channels_per_group % 4 == 0 && shape.pad_top == 0 &&
-                        shape.pad_bottom == 0 && shape.pad_left == 0 && shape.pad_right == 0;
-  const ByteWindows windows{shape, image, is_signed, static_cast<uint8_t>(UnsignedZero(parameters.x_zero, x.dtype()))};
+  const ByteWindows windows{plan.shape, plan.product.shape, static_cast<const uint8_t*>(x.raw_data()),
+                            x.dtype() == DataType::kInt8,
+                            static_cast<uint8_t>(UnsignedZero(parameters.x_zero, x.dtype()))};
   RunByteProduct(
-      {plan.product, in_place ? ByteRowsInPlace{image, shape.in_pixel_stride} : ByteRowsInPlace{},
-       context->Packed(0).buffer->data(), x.dtype(), filter.dtype(), parameters, out.dtype(), out.mutable_raw_data(),
-       shape.out_pixel_stride},
-      [&](int64_t group, int64_t row, int64_t count, uint8_t* to, int64_t stride) {
-        windows.Fill(group, row, count, to, stride);
+      {plan.product, context->Packed(0).buffer->data(), x.dtype(), filter.dtype(), parameters, out.dtype(),
+       out.mutable_raw_data(), plan.shape.out_pixel_stride},
+      [&](int64_t group, int64_t row, int64_t count, const uint8_t** places, int64_t pitch, uint8_t* buffer) {
+        windows.Place(group, row, count, places, pitch, buffer);
       },
       scratch, device.pool());
 }
@@ -194,7 +225,7 @@ std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
   const bool is_shared = plan->y.batch.empty();
   const int64_t rows = is_shared ? plan->batch * plan->x.rows : plan->x.rows;
   if (is_shared) plan->batch = 1;
-  plan->product = ByteProductPlan({rows, plan->y.columns, plan->y.rows, 1}, problem.threads());
+  plan->product = ByteProductPlan({rows, plan->y.columns, plan->y.rows}, problem.threads());
   if (is_shared && problem.IsConstant("y")) {
     const bool flips = transpose_y && y.rank() > 1;
     plan->packs.push_back({static_cast<int>(kWeight), std::string(flips ? kTransposedFormat : kPlainFormat)});
@@ -231,28 +262,33 @@ void RunMatmul(KernelContext* context) {
   const DenseTensor& y = *context->Input(kWeight);
   const auto* const left = static_cast<const uint8_t*>(x.raw_data());
   const auto* const right = static_cast<const uint8_t*>(y.raw_data());
-  const bool is_signed = x.dtype() == DataType::kInt8;
+  const uint8_t flip = x.dtype() == DataType::kInt8 ? 0x80 : 0;
   const ByteProductShape& shape = plan.product.shape;
+  const int64_t k = shape.k();
   const size_t element = ByteResult::ElementBytes(ResultKindOf(out.dtype()));
   for (int64_t i = 0; i < plan.batch; ++i) {
     const void* packed = scratch;
     if (plan.packs.empty()) {
       const int64_t matrix = MatrixAt(plan.y.batch, plan.batch_shape, i);
-      PackMatrixBytes(right + matrix * shape.k * shape.n, y.meta(), plan.y, scratch);
+      PackMatrixBytes(right + matrix * k * shape.n, y.meta(), plan.y, scratch);
     } else {
       packed = context->Packed(0).buffer->data();
     }
     const uint8_t* const rows =
-        left + (plan.y.batch.empty() ? 0 : MatrixAt(plan.x.batch, plan.batch_shape, i) * shape.rows * shape.k);
-    const bool in_place = !is_signed && shape.k % 4 == 0;
+        left + (plan.y.batch.empty() ? 0 : MatrixAt(plan.x.batch, plan.batch_shape, i) * shape.rows * k);
     RunByteProduct(
-        {plan.product, in_place ? ByteRowsInPlace{rows, shape.k} : ByteRowsInPlace{}, packed, x.dtype(), y.dtype(),
-         ParametersOf(context), out.dtype(),
+        {plan.product, packed, x.dtype(), y.dtype(), ParametersOf(context), out.dtype(),
          static_cast<char*>(out.mutable_raw_data()) + static_cast<size_t>(i * shape.rows * shape.n) * element, shape.n},
-        [&](int64_t, int64_t row, int64_t count, uint8_t* to, int64_t stride) {
-          const uint8_t flip = is_signed ? 0x80 : 0;
-          for (int64_t r = row; r < row + count; ++r, to += stride) {
-            for (int64_t k = 0; k < shape.k; ++k) to[k] = rows[r * shape.k + k] ^ flip;
+        [&](int64_t, int64_t row, int64_t count, const uint8_t** places, int64_t, uint8_t* buffer) {
+          for (int64_t r = row; r < row + count; ++r, ++places) {
+            const uint8_t* const from = rows + r * k;
+            if (flip == 0 && left + x.numel() - from >= PaddedDepth(k)) {
+              *places = from;
+              continue;
+            }
+            for (int64_t j = 0; j < k; ++j) buffer[j] = from[j] ^ flip;
+            *places = buffer;
+            buffer += PaddedDepth(k);
           }
         },
         scratch + plan.packed_bytes, device.pool());

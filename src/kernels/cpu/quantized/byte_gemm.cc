@@ -9,34 +9,12 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/quantized/byte_gemm.cc"
 #include "kernels/cpu/simd/foreach_isa.h"
 
+#include "kernels/cpu/quantized/byte_dot-inl.h"
 #include "kernels/cpu/quantized/byte_result-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
-
-using WordTag = hn::Repartition<int16_t, IntTag>;
-using WordVec = hn::Vec<WordTag>;
-
-#undef WHERRY_BYTE_DOT
-#if HWY_TARGET == HWY_AVX3
-#define WHERRY_BYTE_DOT "vpdpbusd %2, %1, %0"
-#elif HWY_TARGET == HWY_AVX2
-#define WHERRY_BYTE_DOT "%{vex%} vpdpbusd %2, %1, %0"
-#endif
-
-// Four columns' bytes per lane of `acc`: sum + the four products of u8 `a` and i8 `w`. The instruction as text, because
-// Highway's targets do not have it: a body that uses it runs only where HasByteDot says so.
-[[maybe_unused]] HWY_INLINE IntVec Dot(IntVec acc, IntVec a, IntVec w) {
-#ifdef WHERRY_BYTE_DOT
-  asm(WHERRY_BYTE_DOT : "+v"(acc.raw) : "v"(a.raw), "v"(w.raw));
-
-#else
-  (void)a;
-  (void)w;
-#endif
-  return acc;
-}
 
 HWY_INLINE int32_t FourBytes(const uint8_t* p) {
   int32_t bytes;
@@ -51,7 +29,7 @@ constexpr int64_t MaxRows() {
 }
 constexpr int kTileVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
-// Rows [row, row + MR) times NV vectors of columns from `col` on.
+// Rows [row, row + MR) times NV vectors of columns from `col` on, whose packed bytes begin at b.
 template <bool kDot, int MR, int NV>
 HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t row, int64_t col, int64_t cols) {
   const IntTag tag;
@@ -61,59 +39,61 @@ HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t ro
     WHERRY_UNROLL
     for (int j = 0; j < NV; ++j) acc[r][j] = hn::Zero(tag);
   }
-  const uint8_t* a = call.a + row * call.a_stride;
-  for (int64_t k = 0; k < call.k; k += 4) {
-    if constexpr (kDot) {
-      IntVec w[NV];
-      WHERRY_UNROLL
-      for (int j = 0; j < NV; ++j) w[j] = hn::LoadU(tag, reinterpret_cast<const int32_t*>(b) + j * kLanes);
-      WHERRY_UNROLL
-      for (int r = 0; r < MR; ++r) {
-        const IntVec x = hn::Set(tag, FourBytes(a + r * call.a_stride + k));
+  const uint8_t* const* segment = call.a.segments + row;
+  for (int64_t s = 0; s < call.a.segment_count; ++s, segment += call.a.pitch) {
+    const uint8_t* a[MR];
+    WHERRY_UNROLL
+    for (int r = 0; r < MR; ++r) a[r] = segment[r];
+    for (int64_t k = 0; k < call.a.depth; k += 4) {
+      if constexpr (kDot) {
+        IntVec w[NV];
         WHERRY_UNROLL
-        for (int j = 0; j < NV; ++j) acc[r][j] = Dot(acc[r][j], x, w[j]);
-      }
-    } else {
-      // Bytes 0 and 2, and 1 and 3, of each four as words.
-      const WordTag words;
-      WordVec even[NV];
-      WordVec odd[NV];
-      WHERRY_UNROLL
-      for (int j = 0; j < NV; ++j) {
-        const WordVec w = hn::LoadU(words, reinterpret_cast<const int16_t*>(b + j * kLanes * 4));
-        even[j] = hn::ShiftRight<8>(hn::ShiftLeft<8>(w));
-        odd[j] = hn::ShiftRight<8>(w);
-      }
-      WHERRY_UNROLL
-      for (int r = 0; r < MR; ++r) {
-        const int32_t x = FourBytes(a + r * call.a_stride + k);
-        const WordVec x_even = hn::BitCast(words, hn::Set(tag, x & 0x00FF00FF));
-        const WordVec x_odd =
-            hn::BitCast(words, hn::Set(tag, static_cast<int32_t>(static_cast<uint32_t>(x) >> 8U) & 0x00FF00FF));
-        IntVec unused = hn::Zero(tag);
+        for (int j = 0; j < NV; ++j) w[j] = hn::LoadU(tag, reinterpret_cast<const int32_t*>(b) + j * kLanes);
+        WHERRY_UNROLL
+        for (int r = 0; r < MR; ++r) {
+          const IntVec x = hn::Set(tag, FourBytes(a[r] + k));
+          WHERRY_UNROLL
+          for (int j = 0; j < NV; ++j) acc[r][j] = Dot(acc[r][j], x, w[j]);
+        }
+      } else {
+        // Bytes 0 and 2, and 1 and 3, of each four as words.
+        const WordTag words;
+        WordVec even[NV];
+        WordVec odd[NV];
         WHERRY_UNROLL
         for (int j = 0; j < NV; ++j) {
-          acc[r][j] = hn::ReorderWidenMulAccumulate(tag, x_even, even[j], acc[r][j], unused);
-          acc[r][j] = hn::ReorderWidenMulAccumulate(tag, x_odd, odd[j], acc[r][j], unused);
+          const WordVec w = hn::LoadU(words, reinterpret_cast<const int16_t*>(b + j * kLanes * 4));
+          even[j] = hn::ShiftRight<8>(hn::ShiftLeft<8>(w));
+          odd[j] = hn::ShiftRight<8>(w);
+        }
+        WHERRY_UNROLL
+        for (int r = 0; r < MR; ++r) {
+          const int32_t x = FourBytes(a[r] + k);
+          const WordVec x_even = hn::BitCast(words, hn::Set(tag, x & 0x00FF00FF));
+          const WordVec x_odd =
+              hn::BitCast(words, hn::Set(tag, static_cast<int32_t>(static_cast<uint32_t>(x) >> 8U) & 0x00FF00FF));
+          IntVec unused = hn::Zero(tag);
+          WHERRY_UNROLL
+          for (int j = 0; j < NV; ++j) {
+            acc[r][j] = hn::ReorderWidenMulAccumulate(tag, x_even, even[j], acc[r][j], unused);
+            acc[r][j] = hn::ReorderWidenMulAccumulate(tag, x_odd, odd[j], acc[r][j], unused);
+          }
         }
       }
+      b += kBytePanel * 4;
     }
-    b += kBytePanel * 4;
   }
+  const ByteResult result = call.result;  // a copy: what is stored could be the original
   WHERRY_UNROLL
   for (int r = 0; r < MR; ++r) {
     const int32_t row_sum = call.row_sums == nullptr ? 0 : call.row_sums[row + r];
-    WHERRY_UNROLL
-    for (int j = 0; j < NV; ++j) {
-      const int64_t live = cols - j * kLanes;
-      if (live > 0) StoreSums(call.result, acc[r][j], row_sum, call.row0 + row + r, col + j * kLanes, live);
-    }
+    StoreSums<NV>(result, acc[r], row_sum, call.row0 + row + r, col, cols);
   }
 }
 
 template <bool kDot, int MR>
 void ByteRows(const ByteGemmCall& call, int64_t row, int64_t panel) {
-  const int8_t* b = static_cast<const int8_t*>(call.packed) + panel * PaddedDepth(call.k) * kBytePanel;
+  const int8_t* b = static_cast<const int8_t*>(call.packed) + panel * call.a.packed_depth() * kBytePanel;
   const int64_t end = std::min(call.n, (panel + 1) * kBytePanel);
   constexpr int64_t kStep = kTileVectors * kLanes;
   for (int64_t col = panel * kBytePanel; col < end; col += kStep, b += kStep * 4) {

@@ -35,15 +35,24 @@ void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed);
 // Whether the processor multiplies four bytes at once on the vectors of this level.
 bool HasByteDot(Isa isa);
 
-// Rows of u8, each PaddedDepth(k) readable bytes, times columns of panels [panel_begin, panel_end).
+// Rows of u8 in segments that lie anywhere: segment s of row r, `depth` readable bytes, at segments[s * pitch + r]. The
+// packed columns have the segments one after another.
+struct ByteRows {
+  const uint8_t* const* segments = nullptr;
+  int64_t pitch = 0;
+  int64_t segment_count = 0;
+  int64_t depth = 0;  // a multiple of 4; what a segment is shorter meets zeros among the columns
+
+  int64_t packed_depth() const { return segment_count * depth; }
+};
+
+// Rows times columns of panels [panel_begin, panel_end).
 struct ByteGemmCall {
-  const uint8_t* a = nullptr;
-  int64_t a_stride = 0;
+  ByteRows a;
   const int32_t* row_sums = nullptr;  // of each row; null without result.weight_zeros
   const void* packed = nullptr;
   int64_t rows = 0;
   int64_t n = 0;
-  int64_t k = 0;
   int64_t panel_begin = 0;
   int64_t panel_end = 0;
   int64_t row0 = 0;  // the result's row of the first

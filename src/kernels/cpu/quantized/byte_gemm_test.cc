@@ -46,18 +46,18 @@ TEST(ByteGemm, EveryBodyGivesTheSums) {
     PackBytes({b.data(), false, c.n, 1}, c.k, c.n, packed.data());
     const std::vector<int32_t> expected = Sums(a, a_stride, b, c);
     const std::vector<int32_t> zeros(static_cast<size_t>(PaddedBytes64(c.n)));
+    std::vector<const uint8_t*> places(static_cast<size_t>(c.rows));
+    for (int64_t i = 0; i < c.rows; ++i) places[static_cast<size_t>(i)] = a.data() + i * a_stride;
     ForEachIsa([&] {
       for (const bool dot : {false, true}) {
         if (dot && !HasByteDot(ActiveIsa())) continue;
         SCOPED_TRACE(dot);
         std::vector<int32_t> got(expected.size(), -1);
         ByteGemmCall call;
-        call.a = a.data();
-        call.a_stride = a_stride;
+        call.a = {places.data(), c.rows, 1, PaddedDepth(c.k)};
         call.packed = packed.data();
         call.rows = c.rows;
         call.n = c.n;
-        call.k = c.k;
         call.panel_end = PaddedBytes64(c.n) / kBytePanel;
         call.result.data = got.data();
         call.result.stride = c.n;
@@ -67,6 +67,33 @@ TEST(ByteGemm, EveryBodyGivesTheSums) {
       }
     });
   }
+}
+
+TEST(ByteGemm, RowsMayLieInSegments) {
+  // Rows (1, 2, 3 | 4, 5, 6) and (7, 8, 9 | 1, 2, 3): the second ends with the first's first segment. 99 meets zeros.
+  const std::vector<uint8_t> bytes{1, 2, 3, 99, 4, 5, 6, 99, 7, 8, 9, 99};
+  const std::vector<const uint8_t*> places{bytes.data(), bytes.data() + 8, bytes.data() + 4, bytes.data()};
+  const std::vector<int8_t> column{1, -1, 2, 0, 10, 20, -30, 0};
+  std::vector<int32_t> packed(static_cast<size_t>(PackedByteSize(8, 1)) / sizeof(int32_t));
+  PackBytes({column.data(), false, 1, 1}, 8, 1, packed.data());
+  const std::vector<int32_t> zeros(static_cast<size_t>(kBytePanel));
+  ForEachIsa([&] {
+    for (const bool dot : {false, true}) {
+      if (dot && !HasByteDot(ActiveIsa())) continue;
+      std::vector<int32_t> got(2, -1);
+      ByteGemmCall call;
+      call.a = {places.data(), 2, 2, 4};
+      call.packed = packed.data();
+      call.rows = 2;
+      call.n = 1;
+      call.panel_end = 1;
+      call.result.data = got.data();
+      call.result.stride = 1;
+      call.result.offsets = zeros.data();
+      RunByteGemm(call, ActiveIsa(), dot);
+      EXPECT_EQ(got, (std::vector<int32_t>{1 - 2 + 6 + 40 + 100 - 180, 7 - 8 + 18 + 10 + 40 - 90}));
+    }
+  });
 }
 
 TEST(ByteGemm, PackedColumnsHaveTheirSums) {

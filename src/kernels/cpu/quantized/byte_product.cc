@@ -8,14 +8,8 @@
 namespace wherry::cpu {
 namespace {
 
-int32_t ByteAt(const DenseTensor& tensor, int64_t i) {
-  if (tensor.numel() == 1) i = 0;
-  return tensor.dtype() == DataType::kInt8 ? tensor.data<int8_t>()[i] : tensor.data<uint8_t>()[i];
-}
-
-template <typename T>
-T At(const DenseTensor& tensor, int64_t i) {
-  return tensor.data<T>()[tensor.numel() == 1 ? 0 : i];
+int32_t FirstByte(const DenseTensor& tensor) {
+  return tensor.dtype() == DataType::kInt8 ? tensor.data<int8_t>()[0] : tensor.data<uint8_t>()[0];
 }
 
 // The arrays of a result, in scratch memory: what does not depend on the rows is in `offsets`.
@@ -29,32 +23,31 @@ ByteResult MakeParameters(const ByteProduct& product, int32_t x_zero, void* scra
   auto* const scales = reinterpret_cast<float*>(offsets + shape.parameters());
   auto* const zeros = offsets + 2 * shape.parameters();
   const int64_t width = PaddedBytes64(shape.n);
-  bool has_zeros = false;
+  const ByteColumns columns(given, product.weight_type, x_zero, shape.k());
   for (int64_t group = 0; group < shape.groups; ++group) {
-    const int32_t* const sums = PackedColumnSums(
-        static_cast<const char*>(product.packed) + group * PackedByteSize(shape.k, shape.n), shape.k, shape.n);
+    const int32_t* const sums =
+        PackedColumnSums(static_cast<const char*>(product.packed) + group * PackedByteSize(shape.packed_k(), shape.n),
+                         shape.packed_k(), shape.n);
     for (int64_t i = 0; i < width; ++i) {
       const int64_t at = group * width + i;
       const int64_t channel = group * shape.n + std::min(i, shape.n - 1);
-      const int32_t zero = SignedZeroAt(given.weight_zero, product.weight_type, channel);
-      uint32_t offset = given.bias == nullptr ? 0 : static_cast<uint32_t>(At<int32_t>(*given.bias, channel));
-      offset -= static_cast<uint32_t>(x_zero) * static_cast<uint32_t>(sums[i]);
-      offset += static_cast<uint32_t>(shape.k) * static_cast<uint32_t>(x_zero) * static_cast<uint32_t>(zero);
-      offsets[at] = static_cast<int32_t>(offset);
-      zeros[at] = zero;
-      has_zeros = has_zeros || zero != 0;
-      if (given.scale != nullptr) scales[at] = At<float>(*given.scale, channel);
+      offsets[at] = columns.Offset(channel, sums[i]);
+      zeros[at] = columns.WeightZero(channel);
+      scales[at] = columns.Scale(channel);
     }
   }
   result.offsets = offsets;
   if (given.scale != nullptr) result.scales = scales;
-  if (has_zeros) result.weight_zeros = zeros;
+  if (columns.has_weight_zeros()) result.weight_zeros = zeros;
   return result;
 }
 
-int32_t SumOf(const uint8_t* row, int64_t k) {
+int32_t SumOfRow(const ByteRows& rows, int64_t row, int64_t depth) {
   uint32_t sum = 0;
-  for (int64_t i = 0; i < k; ++i) sum += row[i];
+  for (int64_t s = 0; s < rows.segment_count; ++s) {
+    const uint8_t* const segment = rows.segments[s * rows.pitch + row];
+    for (int64_t i = 0; i < depth; ++i) sum += segment[i];
+  }
   return static_cast<int32_t>(sum);
 }
 
@@ -67,7 +60,7 @@ ByteProductPlan::ByteProductPlan(const ByteProductShape& product, int threads) :
   constexpr int64_t kChunksPerThread = 4;
   // Chunks of less than this many multiply-adds are not worth claiming.
   constexpr double kMinWork = 1 << 20;
-  const int64_t depth = std::max<int64_t>(4, PaddedDepth(shape.k));
+  const int64_t depth = std::max<int64_t>(4, shape.packed_k());
   const double work = static_cast<double>(shape.rows) * static_cast<double>(shape.parameters() * depth);
   const double chunks = std::clamp<double>(work / kMinWork, 1, static_cast<double>(threads * kChunksPerThread));
   const int64_t wanted = threads == 1 ? 1 : static_cast<int64_t>(chunks);
@@ -80,16 +73,42 @@ ByteProductPlan::ByteProductPlan(const ByteProductShape& product, int threads) :
   }
   panel_blocks = std::max<int64_t>(1, panel_blocks);
   workers = std::clamp<int64_t>(row_blocks * panel_blocks * shape.groups, 1, wanted == 1 ? 1 : threads);
-  worker_bytes = (block_rows * (depth + static_cast<int64_t>(sizeof(int32_t))) + 63) / 64 * 64;
+  const auto place_bytes = shape.segments * static_cast<int64_t>(sizeof(const uint8_t*));
+  const auto row_bytes = place_bytes + depth + static_cast<int64_t>(sizeof(int32_t));
+  worker_bytes = (block_rows * row_bytes + depth + 63) / 64 * 64;
   parameter_bytes = 3 * shape.parameters() * static_cast<int64_t>(sizeof(int32_t));
 }
 
 int32_t UnsignedZero(const DenseTensor* zero, DataType dtype) {
-  return (zero == nullptr ? 0 : ByteAt(*zero, 0)) + (dtype == DataType::kInt8 ? 128 : 0);
+  return (zero == nullptr ? 0 : FirstByte(*zero)) + (dtype == DataType::kInt8 ? 128 : 0);
 }
 
-int32_t SignedZeroAt(const DenseTensor* zero, DataType dtype, int64_t i) {
-  return (zero == nullptr ? 0 : ByteAt(*zero, i)) - (dtype == DataType::kUInt8 ? 128 : 0);
+ByteColumns::ByteColumns(const ByteParameters& given, DataType weight_type, int32_t x_zero, int64_t weights)
+    : x_zero_(static_cast<uint32_t>(x_zero)),
+      weights_(static_cast<uint32_t>(weights)),
+      less_(weight_type == DataType::kUInt8 ? 128 : 0),
+      is_signed_(weight_type == DataType::kInt8) {
+  static constexpr float kNoScale = 0.0F;
+  static constexpr int32_t kNoBias = 0;
+  static constexpr uint8_t kNoZero = 0;
+  const auto step = [](const DenseTensor* tensor) -> int64_t { return tensor->numel() == 1 ? 0 : 1; };
+  scale_ = &kNoScale;
+  if (given.scale != nullptr) {
+    scale_ = given.scale->data<float>();
+    scale_step_ = step(given.scale);
+  }
+  bias_ = &kNoBias;
+  if (given.bias != nullptr) {
+    bias_ = given.bias->data<int32_t>();
+    bias_step_ = step(given.bias);
+  }
+  weight_zero_ = &kNoZero;
+  if (given.weight_zero != nullptr) {
+    weight_zero_ = static_cast<const uint8_t*>(given.weight_zero->raw_data());
+    weight_zero_step_ = step(given.weight_zero);
+  }
+  const int64_t zeros = given.weight_zero == nullptr ? 1 : given.weight_zero->numel();
+  for (int64_t i = 0; i < zeros; ++i) has_weight_zeros_ = has_weight_zeros_ || WeightZero(i) != 0;
 }
 
 ResultKind ResultKindOf(DataType dtype) {
@@ -106,13 +125,13 @@ ByteResult BindByteResult(const ByteParameters& parameters, DataType dtype) {
   result.kind = ResultKindOf(dtype);
   if (result.kind == ResultKind::kInt32 || result.kind == ResultKind::kFloat) return result;
   const bool is_signed = dtype == DataType::kInt8;
-  result.zero = parameters.out_zero == nullptr ? 0 : ByteAt(*parameters.out_zero, 0);
+  result.zero = parameters.out_zero == nullptr ? 0 : FirstByte(*parameters.out_zero);
   result.least = static_cast<float>(std::max(parameters.low, is_signed ? -128 : 0) - result.zero);
   result.most = static_cast<float>(std::min(parameters.high, is_signed ? 127 : 255) - result.zero);
   return result;
 }
 
-void RunByteProduct(const ByteProduct& product, FillRows fill, void* scratch, ThreadPool* pool) {
+void RunByteProduct(const ByteProduct& product, PlaceRows place, void* scratch, ThreadPool* pool) {
   const ByteProductPlan& plan = product.plan;
   const ByteProductShape& shape = plan.shape;
   if (shape.rows == 0 || shape.n == 0) return;
@@ -121,11 +140,11 @@ void RunByteProduct(const ByteProduct& product, FillRows fill, void* scratch, Th
   char* const buffers = static_cast<char*>(scratch) + plan.parameter_bytes;
   const Isa isa = ActiveIsa();
   const bool dot = HasByteDot(isa);
-  const int64_t stride = std::max<int64_t>(4, PaddedDepth(shape.k));
   const int64_t chunks = plan.row_blocks * plan.panel_blocks;
   ShareOut(pool, plan.workers, chunks * shape.groups, [&](int64_t worker, const auto& next) {
-    auto* const buffer = reinterpret_cast<uint8_t*>(buffers + worker * plan.worker_bytes);
-    auto* const sums = reinterpret_cast<int32_t*>(buffer + plan.block_rows * stride);
+    auto** const places = reinterpret_cast<const uint8_t**>(buffers + worker * plan.worker_bytes);
+    auto* const sums = reinterpret_cast<int32_t*>(places + plan.block_rows * shape.segments);
+    auto* const buffer = reinterpret_cast<uint8_t*>(sums + plan.block_rows);
     for (int64_t item = next(); item >= 0; item = next()) {
       const int64_t group = item / chunks;
       const int64_t panel_block = item % plan.panel_blocks;
@@ -133,21 +152,14 @@ void RunByteProduct(const ByteProduct& product, FillRows fill, void* scratch, Th
       call.row0 = item % chunks / plan.panel_blocks * plan.block_rows;
       call.rows = std::min(plan.block_rows, shape.rows - call.row0);
       call.n = shape.n;
-      call.k = shape.k;
       call.panel_begin = shape.panels() * panel_block / plan.panel_blocks;
       call.panel_end = shape.panels() * (panel_block + 1) / plan.panel_blocks;
-      call.packed = static_cast<const char*>(product.packed) + group * PackedByteSize(shape.k, shape.n);
+      call.packed = static_cast<const char*>(product.packed) + group * PackedByteSize(shape.packed_k(), shape.n);
       call.result = result.From(group * shape.n, group * PaddedBytes64(shape.n));
-      if (product.in_place.data != nullptr) {
-        call.a = product.in_place.data + call.row0 * product.in_place.stride;
-        call.a_stride = product.in_place.stride;
-      } else {
-        fill(group, call.row0, call.rows, buffer, stride);
-        call.a = buffer;
-        call.a_stride = stride;
-      }
+      place(group, call.row0, call.rows, places, plan.block_rows, buffer);
+      call.a = {places, plan.block_rows, shape.segments, PaddedDepth(shape.depth)};
       if (result.weight_zeros != nullptr) {
-        for (int64_t r = 0; r < call.rows; ++r) sums[r] = SumOf(call.a + r * call.a_stride, shape.k);
+        for (int64_t r = 0; r < call.rows; ++r) sums[r] = SumOfRow(call.a, r, shape.depth);
         call.row_sums = sums;
       }
       RunByteGemm(call, isa, dot);

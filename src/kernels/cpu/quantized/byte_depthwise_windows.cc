@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/quantized/byte_conv.h"
+#include "kernels/cpu/quantized/byte_depthwise_tile.h"
+
+namespace wherry::cpu {
+
+ByteDepthwiseWindows::ByteDepthwiseWindows(int64_t height, int64_t width, int64_t stride, int64_t dilation)
+    : kernel_height(height), kernel_width(width) {
+  for (int64_t tap = 0; tap < width; ++tap) {
+    columns.push_back(tap * dilation);
+    columns.push_back(tap * dilation + stride);
+  }
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  for (int64_t tap = 0; tap < width; ++tap) {
+    for (int64_t side = 0; side < 2; ++side) {
+      const auto at = std::lower_bound(columns.begin(), columns.end(), tap * dilation + side * stride);
+      column_of_tap.push_back(at - columns.begin());
+    }
+  }
+  ones.resize(static_cast<size_t>(2 * fours()));
+  for (int64_t tap = 0; tap < height * width; ++tap) {
+    for (int64_t side = 0; side < 2; ++side) {
+      const int64_t column = Column(tap, side);
+      ones[static_cast<size_t>(column / 4 * 2 + side)] |= 1 << (8 * (column % 4));
+    }
+  }
+}
+
+size_t ByteDepthwiseWindows::PackedBytes(int64_t channels) const {
+  return static_cast<size_t>(PaddedBytes64(channels)) *
+         (static_cast<size_t>(fours() * kFourBytes / kByteBlock) + sizeof(int32_t));
+}
+
+void ByteDepthwiseWindows::Pack(const uint8_t* filter, bool is_unsigned, int64_t channels, void* packed) const {
+  std::memset(packed, 0, PackedBytes(channels));
+  auto* const weights = static_cast<int8_t*>(packed);
+  auto* const sums = reinterpret_cast<int32_t*>(weights + PaddedBytes64(channels) / kByteBlock * fours() * kFourBytes);
+  const int64_t taps = kernel_height * kernel_width;
+  for (int64_t c = 0; c < channels; ++c) {
+    int8_t* const block = weights + c / kByteBlock * fours() * kFourBytes + InterleavedChannel(c) % kByteBlock * 4;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const auto weight = static_cast<int8_t>(filter[c * taps + tap] ^ (is_unsigned ? 0x80 : 0));
+      sums[c] += weight;
+      for (int64_t side = 0; side < 2; ++side) {
+        const int64_t column = Column(tap, side);
+        block[(column / 4 * 2 + side) * kByteBlock * 4 + column % 4] = weight;
+      }
+    }
+  }
+}
+
+}  // namespace wherry::cpu
