@@ -72,5 +72,7 @@ def shared_cache() -> str:
 
 
 def versions() -> str:
-    packages = {"ONNX Runtime": "onnxruntime", "OpenVINO": "openvino", "MNN": "MNN", "paddle2onnx": "paddle2onnx"}
-    return ", ".join(f"{name} {metadata.version(package)}" for name, package in packages.items())
+    packages = {"ONNX Runtime": "onnxruntime", "OpenVINO": "openvino", "MNN": "MNN", "paddle2onnx": "paddle2onnx",
+                "ncnn": "ncnn", "pnnx": "pnnx", "Paddle Inference": "paddlepaddle"}  # fmt: skip
+    found = {package.metadata["Name"].lower(): package.version for package in metadata.distributions()}
+    return ", ".join(f"{name} {found[key.lower()]}" for name, key in packages.items() if key.lower() in found)

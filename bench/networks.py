@@ -9,6 +9,7 @@ gives is.
 import dataclasses
 import hashlib
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -32,6 +33,23 @@ ONNX_TO_MNN = """
 import sys, _tools
 _tools.mnnconvert(["mnnconvert", "-f", "ONNX", "--modelFile", sys.argv[1], "--MNNModel", sys.argv[2], "--bizCode", "w"])
 """
+
+
+# pnnx's wheel has the converter beside a module that wants torch. What it makes is for one set of shapes.
+ONNX_TO_NCNN = """
+import importlib.util, pathlib, shutil, subprocess, sys, tempfile
+model, shapes, result = sys.argv[1:]
+converter = pathlib.Path(importlib.util.find_spec("pnnx").submodule_search_locations[0]) / "pnnx"
+with tempfile.TemporaryDirectory() as folder:
+    shutil.copy(model, folder + "/net.onnx")
+    subprocess.run([converter, "net.onnx", "inputshape=" + shapes, "fp16=0"], cwd=folder, check=True)
+    made = pathlib.Path(folder) / "made"
+    made.mkdir()
+    for name in ("net.ncnn.param", "net.ncnn.bin", "net_ncnn.py"):
+        shutil.move(f"{folder}/{name}", made / name)
+    shutil.copytree(made, result)
+"""
+PNNX_TYPES = {"float32": "f32", "float64": "f64", "int64": "i64", "int32": "i32", "bool": "u8", "uint8": "u8"}
 
 
 class CannotRun(Exception):
@@ -68,29 +86,51 @@ class Case:
         model = self.model / "inference.pdmodel"
         return converted(PADDLE_TO_ONNX, [model, self.model / "inference.pdiparams"], work, ".onnx")
 
+    def pnnx_shapes(self) -> str:
+        with np.load(self.inputs) as arrays:
+            shapes = [(list(arrays[name].shape), PNNX_TYPES.get(str(arrays[name].dtype))) for name in arrays.files]
+        if not all(kind for _, kind in shapes):
+            raise CannotRun("inputs of a type that pnnx does not know")
+        return ",".join(str(shape).replace(" ", "") + kind for shape, kind in shapes)
+
     def file_for(self, engine: str, work: pathlib.Path) -> pathlib.Path:
         """What `engine` is given; CannotRun when it cannot be made."""
         if engine == "wherry":
             return self.model
         if engine.startswith("openvino") and self.is_paddle:
             return self.model / "inference.pdmodel"
+        if engine == "paddle":
+            if not self.is_paddle:
+                raise CannotRun("not a Paddle model")
+            return self.model
         if engine == "mnn":
             return converted(ONNX_TO_MNN, [self.onnx(work)], work, ".mnn")
+        if engine == "ncnn":
+            return converted(ONNX_TO_NCNN, [self.onnx(work), self.pnnx_shapes()], work, ".ncnn")
         return self.onnx(work)
 
 
-def converted(script: str, sources: list[pathlib.Path], work: pathlib.Path, suffix: str) -> pathlib.Path:
-    key = hashlib.sha256(str([source.resolve() for source in sources]).encode()).hexdigest()[:16]
+def converted(script: str, arguments: list, work: pathlib.Path, suffix: str) -> pathlib.Path:
+    """The file or folder that the script makes of its arguments, the first of which is the model."""
+    key = hashlib.sha256(str([str(argument) for argument in arguments]).encode()).hexdigest()[:16]
     result = work / (key + suffix)
-    if not result.exists() or result.stat().st_mtime < sources[0].stat().st_mtime:
+    if not result.exists() or result.stat().st_mtime < arguments[0].stat().st_mtime:
         partial = work / f"{key}.partial{suffix}"
-        partial.unlink(missing_ok=True)
-        ran = subprocess.run([sys.executable, "-c", script, *map(str, sources), str(partial)],
+        remove(partial)
+        ran = subprocess.run([sys.executable, "-c", script, *map(str, arguments), str(partial)],
                              capture_output=True, text=True, check=False)  # fmt: skip
         if ran.returncode != 0 or not partial.exists():
             raise CannotRun(f"conversion to {suffix}: {last_line(ran.stderr or ran.stdout)}")
+        remove(result)
         partial.rename(result)
     return result
+
+
+def remove(path: pathlib.Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def model_of(folder: pathlib.Path) -> pathlib.Path | None:

@@ -128,7 +128,90 @@ class Mnn:
         return dict(zip(self.names, arrays, strict=True))
 
 
-ENGINES = {"onnxruntime": OnnxRuntime, "openvino": OpenVino, "openvino-static": OpenVinoStatic, "mnn": Mnn}
+class Ncnn:
+    """On the folder that bench/networks.py had pnnx make, for the shapes of the inputs. In f32."""
+
+    def __init__(self):
+        import ncnn
+
+        self.library = ncnn
+
+    def load(self, model: str, inputs: dict, threads: int):
+        folder = pathlib.Path(model)
+        net = self.library.Net()
+        net.opt.num_threads = threads
+        for option in ("use_fp16_packed", "use_fp16_storage", "use_fp16_arithmetic", "use_bf16_storage"):
+            setattr(net.opt, option, False)
+        if net.load_param(str(folder / "net.ncnn.param")) or net.load_model(str(folder / "net.ncnn.bin")):
+            raise RuntimeError("ncnn cannot load it")
+        # pnnx's example says where each value's batch is.
+        example = (folder / "net_ncnn.py").read_text()
+        fed = re.findall(r'ex\.input\("(\w+)", ncnn\.Mat\(\w+\.numpy\(\)(?:, batch_index=(\d+))?\)', example)
+        self.names = re.findall(r'ex\.extract\("(\w+)"\)', example)
+        self.batches = re.findall(r"from_numpy\(\w+\.numpy\((?:batch_index=(\d+))?\)\)", example)
+        mats = {
+            name: self.library.Mat(array, **self.batch_of(index)).clone()
+            for (name, index), array in zip(fed, inputs.values(), strict=True)
+        }
+        self.net = net
+
+        def run():
+            extractor = net.create_extractor()
+            for name, mat in mats.items():
+                extractor.input(name, mat)
+            self.results = [extractor.extract(name) for name in self.names]
+            if any(status for status, _ in self.results):
+                raise RuntimeError("ncnn cannot run it")
+
+        return run
+
+    def outputs(self) -> dict:
+        arrays = [
+            np.array(mat.numpy(**self.batch_of(index)))
+            for (_, mat), index in zip(self.results, self.batches, strict=True)
+        ]
+        return dict(zip(self.names, arrays, strict=True))
+
+    @staticmethod
+    def batch_of(index: str) -> dict:
+        return {"batch_index": int(index)} if index else {}
+
+
+class Paddle:
+    """Paddle Inference with oneDNN, on the model's own files."""
+
+    def __init__(self):
+        from paddle import inference
+
+        self.library = inference
+
+    def load(self, model: str, inputs: dict, threads: int):
+        folder = pathlib.Path(model)
+        program = next(f for f in (folder / "inference.pdmodel", folder / "inference.json") if f.exists())
+        config = self.library.Config(str(program), str(folder / "inference.pdiparams"))
+        config.disable_gpu()
+        config.disable_glog_info()
+        config.enable_memory_optim()
+        config.enable_mkldnn()
+        config.set_cpu_math_library_num_threads(threads)
+        self.predictor = self.library.create_predictor(config)
+        for name in self.predictor.get_input_names():
+            self.predictor.get_input_handle(name).copy_from_cpu(inputs[name])
+        return self.predictor.run
+
+    def outputs(self) -> dict:
+        names = self.predictor.get_output_names()
+        return {name: self.predictor.get_output_handle(name).copy_to_cpu() for name in names}
+
+
+ENGINES = {
+    "onnxruntime": OnnxRuntime,
+    "openvino": OpenVino,
+    "openvino-static": OpenVinoStatic,
+    "mnn": Mnn,
+    "ncnn": Ncnn,
+    "paddle": Paddle,
+}
 
 
 def main() -> None:
