@@ -108,14 +108,23 @@ void GraphImporter::ImportLoop(const NodeProto& node, OnnxContext* context) {
   for (size_t i = 0; i < node.op.outputs.size(); ++i) context->Bind(i, results[i]);
 }
 
-// A loop over the positions along the scanned axes, whose body takes its slices of them.
+// The attributes of a Scan, one of each list for each scanned input or result.
+struct GraphImporter::ScanForm {
+  std::vector<int64_t> axes;
+  std::vector<int64_t> reversed;
+  std::vector<int64_t> out_axes;
+  std::vector<int64_t> out_reversed;
+};
+
 void GraphImporter::ImportScan(const NodeProto& node, OnnxContext* context) {
   OnnxContext& c = *context;
-  if (c.opset() < 9) c.Unsupported("Scan of opset 8, which has a batch");
+  const bool batched = c.opset() < 9;
+  const size_t first = batched ? 1 : 0;  // the lengths of the batch's sequences come before all else
+  const size_t given = node.op.inputs.size();
   const auto scanned = static_cast<size_t>(c.Attr<int64_t>("num_scan_inputs"));
-  if (scanned == 0 || scanned > node.op.inputs.size()) c.Corrupt("attribute num_scan_inputs is ", scanned);
-  const size_t state_count = node.op.inputs.size() - scanned;
-  const GraphProto& graph = BodyOf(node, context, node.op.inputs.size(), state_count);
+  if (given < first || scanned == 0 || scanned > given - first) c.Corrupt("attribute num_scan_inputs is ", scanned);
+  const size_t state_count = given - first - scanned;
+  const GraphProto& graph = BodyOf(node, context, given - first, state_count);
   const size_t result_count = graph.outputs.size();
   if (node.op.outputs.size() > result_count) {
     c.Corrupt("it has ", node.op.outputs.size(), " outputs, its body gives ", result_count);
@@ -125,68 +134,119 @@ void GraphImporter::ImportScan(const NodeProto& node, OnnxContext* context) {
     if (values.size() != count) c.Corrupt("attribute ", name, " has ", values.size(), " values, expected ", count);
     return values;
   };
-  const std::vector<int64_t> axes = list("scan_input_axes", scanned);
-  const std::vector<int64_t> reversed = list("scan_input_directions", scanned);
-  const std::vector<int64_t> out_axes = list("scan_output_axes", result_count - state_count);
-  const std::vector<int64_t> out_reversed = list("scan_output_directions", result_count - state_count);
-
+  const ScanForm form = {
+      list("scan_input_axes", scanned), list(batched ? "directions" : "scan_input_directions", scanned),
+      list("scan_output_axes", result_count - state_count), list("scan_output_directions", result_count - state_count)};
   std::vector<std::string> states;
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < state_count + scanned; ++i) (i < state_count ? states : inputs).push_back(c.Input(first + i));
+  const std::vector<std::string> stems = StemsOf(node, c, result_count);
+  const std::vector<std::string> results =
+      batched ? BatchedScan(&c, graph, states, inputs, form, stems) : Scan(&c, graph, states, inputs, form, stems);
+  for (size_t i = 0; i < node.op.outputs.size(); ++i) c.Bind(i, results[i]);
+}
+
+// A loop over the positions along the scanned axes, whose body takes its slices of them.
+std::vector<std::string> GraphImporter::Scan(OnnxContext* context, const GraphProto& graph,
+                                             const std::vector<std::string>& states,
+                                             const std::vector<std::string>& scanned, const ScanForm& form,
+                                             const std::vector<std::string>& stems) {
+  OnnxContext& c = *context;
   std::vector<MetaTensor> types;
-  for (size_t i = 0; i < state_count; ++i) {
-    states.push_back(c.Input(i));
-    types.push_back(c.Meta(states.back()));
-  }
+  for (const std::string& state : states) types.push_back(c.Meta(state));
   std::string count;
   std::string last;
   std::vector<int64_t> from_zero;
-  for (size_t i = 0; i < scanned; ++i) {
-    const std::string x = c.Input(state_count + i);
-    from_zero.push_back(c.Axis(axes[i], c.Rank(x)));
-    if (count.empty()) count = c.Dimension(x, from_zero[0]);
-    if (reversed[i] != 0 && last.empty()) last = c.Scaled(c.Squeezed(count, {0}), 1.0, -1.0);
+  for (size_t i = 0; i < scanned.size(); ++i) {
+    from_zero.push_back(c.Axis(form.axes[i], c.Rank(scanned[i])));
+    if (count.empty()) count = c.Dimension(scanned[i], from_zero[0]);
+    if (form.reversed[i] != 0 && last.empty()) last = c.Scaled(c.Squeezed(count, {0}), 1.0, -1.0);
   }
   BlockBuilder& body = state_.builder.NewLoopBody(MetaTensor(DataType::kBool, {}), types, [&](BlockBuilder* block) {
     OnnxContext inside = c.Inside(block);
     const std::vector<std::string> leading = block->inputs();
     std::vector<std::string> inputs(leading.begin() + 2, leading.end());
-    for (size_t i = 0; i < scanned; ++i) {
-      const std::string x = c.Input(state_count + i);
-      block->Capture(block_, x);
+    for (size_t i = 0; i < scanned.size(); ++i) {
+      block->Capture(block_, scanned[i]);
       std::string index = leading[0];
-      if (reversed[i] != 0) {
+      if (form.reversed[i] != 0) {
         block->Capture(block_, last);
         index = inside.Binary("subtract", last, index);
       }
-      inputs.push_back(inside.Emit("gather", {{"x", {x}}, {"index", {index}}}, {{"axis", from_zero[i]}}));
+      inputs.push_back(inside.Emit("gather", {{"x", {scanned[i]}}, {"index", {index}}}, {{"axis", from_zero[i]}}));
     }
     std::vector<std::string> outputs = ImportBody(graph, inputs, block);
     outputs.insert(outputs.begin(), AlwaysTrue(&inside));
     block->SetOutputs(std::move(outputs));
     return state_.converter.unsupported().empty();
   });
-  std::vector<std::string> results =
-      block_.AddLoop(count, "", states, &body, StemsOf(node, c, result_count), node.op.label);
-  for (size_t i = 0; i < node.op.outputs.size(); ++i) {
-    if (i >= state_count) {
-      std::string& y = results[i];
-      if (out_reversed[i - state_count] != 0) {
-        constexpr int64_t kBeforeStart = std::numeric_limits<int64_t>::min();
-        y = c.Emit("slice", {{"x", {y}}},
-                   {{"axes", std::vector<int64_t>{0}},
-                    {"starts", IntArray({-1})},
-                    {"ends", IntArray({kBeforeStart})},
-                    {"steps", std::vector<int64_t>{-1}}});
-      }
-      if (out_axes[i - state_count] != 0) {
-        const int rank = c.Rank(y);
-        std::vector<int64_t> perm;
-        for (int64_t axis = 1; axis < rank; ++axis) perm.push_back(axis);
-        perm.insert(perm.begin() + c.Axis(out_axes[i - state_count], rank), 0);
-        y = c.Emit("transpose", {{"x", {y}}}, {{"perm", perm}});
-      }
+  std::vector<std::string> results = block_.AddLoop(count, "", states, &body, stems, c.op().label);
+  for (size_t i = states.size(); i < results.size(); ++i) {
+    const size_t k = i - states.size();
+    std::string& y = results[i];
+    if (form.out_reversed[k] != 0) {
+      constexpr int64_t kBeforeStart = std::numeric_limits<int64_t>::min();
+      y = c.Emit("slice", {{"x", {y}}},
+                 {{"axes", std::vector<int64_t>{0}},
+                  {"starts", IntArray({-1})},
+                  {"ends", IntArray({kBeforeStart})},
+                  {"steps", std::vector<int64_t>{-1}}});
     }
-    c.Bind(i, results[i]);
+    if (form.out_axes[k] == 0) continue;
+    const int rank = c.Rank(y);
+    std::vector<int64_t> perm;
+    for (int64_t axis = 1; axis < rank; ++axis) perm.push_back(axis);
+    perm.insert(perm.begin() + c.Axis(form.out_axes[k], rank), 0);
+    y = c.Emit("transpose", {{"x", {y}}}, {{"perm", perm}});
   }
+  return results;
+}
+
+// Opset 8: states and scanned inputs have a batch in front, and its sequences may have lengths of their own (input 0).
+// A loop over the batch around the loop over a sequence; what a shorter one gives is filled up with zeros.
+std::vector<std::string> GraphImporter::BatchedScan(OnnxContext* context, const GraphProto& graph,
+                                                    const std::vector<std::string>& states,
+                                                    const std::vector<std::string>& scanned, const ScanForm& form,
+                                                    const std::vector<std::string>& stems) {
+  const std::string lengths = context->OptionalInput(0);
+  const std::string batch = context->Dimension(scanned[0], 0);
+  const GraphProto no_nodes;
+  BlockBuilder& body = state_.builder.NewLoopBody(MetaTensor(DataType::kBool, {}), {}, [&](BlockBuilder* block) {
+    OnnxContext inside = context->Inside(block);
+    GraphImporter sample(&state_, no_nodes, block, this, call_, depth_ + 1);
+    const std::string index = block->inputs()[0];
+    const auto taken = [&](const std::string& x) {
+      block->Capture(block_, x);
+      return inside.Emit("gather", {{"x", {x}}, {"index", {index}}});
+    };
+    std::string length = lengths;
+    if (!lengths.empty()) length = inside.Reshaped(inside.Cast(taken(lengths), DataType::kInt64), {1});
+    std::vector<std::string> sample_states;
+    std::vector<std::string> sequences;
+    for (const std::string& state : states) sample_states.push_back(taken(state));
+    std::string missing;
+    for (const std::string& x : scanned) {
+      std::string sequence = taken(x);
+      if (!length.empty()) {
+        if (missing.empty()) missing = inside.Binary("subtract", inside.Dimension(sequence, 0), length);
+        sequence = inside.Emit("slice", {{"x", {sequence}}, {"ends", {length}}},
+                               {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({0})}});
+      }
+      sequences.push_back(sequence);
+    }
+    std::vector<std::string> outputs = sample.Scan(&inside, graph, sample_states, sequences, form, stems);
+    for (size_t i = states.size(); i < outputs.size() && !missing.empty(); ++i) {
+      const auto rank = static_cast<size_t>(inside.Rank(outputs[i]));
+      std::vector<std::string> paddings = {inside.ConvertContext::ConstantInts(std::vector<int64_t>(rank, 0)), missing};
+      if (rank > 1) paddings.push_back(inside.ConvertContext::ConstantInts(std::vector<int64_t>(rank - 1, 0)));
+      const std::string all = inside.Emit("concat", {{"x", paddings}}, {{"axis", int64_t{0}}});
+      outputs[i] = inside.Emit("pad", {{"x", {outputs[i]}}, {"paddings", {all}}});
+    }
+    outputs.insert(outputs.begin(), AlwaysTrue(&inside));
+    block->SetOutputs(std::move(outputs));
+    return state_.converter.unsupported().empty();
+  });
+  return block_.AddLoop(batch, "", {}, &body, stems, context->op().label);
 }
 
 }  // namespace wherry::onnx

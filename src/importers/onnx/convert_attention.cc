@@ -1,9 +1,10 @@
 // Attention: softmax(Q K' * scale + mask) V with heads, cached keys and values, and masks of several kinds.
+#include "importers/onnx/convert_attention.h"
+
 #include <cmath>
 #include <limits>
 
 #include "base/strings.h"
-#include "importers/onnx/converter.h"
 
 namespace wherry::onnx {
 
@@ -19,14 +20,6 @@ std::string Heads(OnnxContext& c, const std::string& x, const char* heads) {
   const auto count = c.Attr<int64_t>(heads, 0);
   if (count < 1) c.Corrupt("attribute ", heads, " is ", count);
   return c.Emit("transpose", {{"x", {c.Reshaped(x, {0, 0, count, -1})}}}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
-}
-
-// Each head of keys or values once for every head of the query that uses it.
-std::string Repeated(OnnxContext& c, const std::string& x, int64_t times) {
-  if (times == 1) return x;
-  const std::string wide =
-      c.Emit("expand", {{"x", {c.Unsqueezed(x, {2})}}}, {{"shape", IntArray({-1, -1, times, -1, -1})}});
-  return c.Emit("flatten", {{"x", {wide}}}, {{"start_axis", int64_t{1}}, {"stop_axis", int64_t{2}}});
 }
 
 int64_t Known(OnnxContext& c, const std::string& x, size_t axis, const char* what) {
@@ -193,6 +186,13 @@ void Attention(OnnxContext& c) {
 }
 
 }  // namespace
+
+std::string Repeated(OnnxContext& c, const std::string& x, int64_t times) {
+  if (times == 1) return x;
+  const std::string wide =
+      c.Emit("expand", {{"x", {c.Unsqueezed(x, {2})}}}, {{"shape", IntArray({-1, -1, times, -1, -1})}});
+  return c.Emit("flatten", {{"x", {wide}}}, {{"start_axis", int64_t{1}}, {"stop_axis", int64_t{2}}});
+}
 
 REGISTER_CONVERTER(onnx, Attention, &Convert<Attention>);
 

@@ -1,5 +1,5 @@
 // Operators of com.microsoft, and functions of ONNX with a state: what is inferred about their results, and what is
-// refused. Their numbers were compared with ONNX Runtime 1.32's.
+// refused. Their numbers are compared with ONNX Runtime's by tests/conformance/onnx.
 #include <gtest/gtest.h>
 
 #include "base/file_test_util.h"
@@ -76,6 +76,59 @@ TEST(OnnxContrib, MultiHeadAttentionKeepsItsKeys) {
   const Program kept = Import(Contrib("MultiHeadAttention", {{"num_heads", 4}}, {"y", "k2", "v2"}), inputs);
   EXPECT_EQ(ResultMeta(kept, 1), "f32[2,4,7,4]");
   EXPECT_THROW(Import(Contrib("MultiHeadAttention", {{"num_heads", 3}}), inputs), Error);
+}
+
+TEST(OnnxContrib, GroupQueryAttentionGrowsItsCache) {
+  const Numbers past = {1, 2, 6, 16};
+  const Program program =
+      Import(Contrib("GroupQueryAttention", {{"num_heads", 4}, {"kv_num_heads", 2}}, {"y", "keys", "values"}),
+             {Value("q", {1, 1, 64}), Value("k", {1, 1, 32}), Value("v", {1, 1, 32}), Value("pk", past),
+              Value("pv", past), Value("last", {1}, kTestInt32), Value("longest", {}, kTestInt32)});
+  EXPECT_EQ(ResultMeta(program), "f32[1,1,64]");
+  EXPECT_EQ(FindOp(program, "attention").Type(), "attention");
+}
+
+TEST(OnnxContrib, QuantisedOperatorsAreThoseOfTheirNumbers) {
+  const Numbers one = {};
+  const std::vector<TestValue> inputs = {Value("a", {2, 3}, kUInt8), Value("sa", one),        Value("za", one, kUInt8),
+                                         Value("b", {2, 3}, kUInt8), Value("sb", one),        Value("zb", one, kUInt8),
+                                         Value("sy", one),           Value("zy", one, kUInt8)};
+  const Program program = Import(Contrib("QLinearAdd", {}), inputs);
+  EXPECT_EQ(Types(program),
+            (std::vector<std::string>{"dequantize_linear", "dequantize_linear", "add", "quantize_linear"}));
+  EXPECT_EQ(ResultMeta(program), "u8[2,3]");
+}
+
+TEST(OnnxTrees, NodesThatAreNotThereAreFound) {
+  const auto forest = [](int64_t child, int64_t last) {
+    TestModel model;
+    model.opsets = {{"", 17}, {"ai.onnx.ml", 3}};
+    model.graph.inputs = {Value("x", {2, 3})};
+    model.graph.outputs = {{"y", {}}};
+    const auto texts = [](std::initializer_list<const char*> list) {
+      return std::vector<std::string>(list.begin(), list.end());
+    };
+    model.graph.nodes = {{"TreeEnsembleRegressor",
+                          {"x"},
+                          {"y"},
+                          {{"nodes_treeids", Numbers{0, 0, 0}},
+                           {"nodes_nodeids", Numbers{0, 1, last}},
+                           {"nodes_featureids", Numbers{2, 0, 0}},
+                           {"nodes_modes", texts({"BRANCH_LEQ", "LEAF", "LEAF"})},
+                           {"nodes_values", std::vector<float>{0.5F, 0.0F, 0.0F}},
+                           {"nodes_truenodeids", Numbers{1, 0, 0}},
+                           {"nodes_falsenodeids", Numbers{child, 0, 0}},
+                           {"target_treeids", Numbers{0}},
+                           {"target_nodeids", Numbers{1}},
+                           {"target_ids", Numbers{0}},
+                           {"target_weights", std::vector<float>{4.0F}}},
+                          "ai.onnx.ml",
+                          ""}};
+    return model.Bytes();
+  };
+  EXPECT_EQ(ResultMeta(ImportBytes(forest(2, 2))), "f32[2,1]");
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(forest(7, 2)); }).code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(forest(2, 1)); }).code(), ErrorCode::kCorrupt);
 }
 
 TEST(OnnxStateful, LinearAttentionIsALoop) {

@@ -2,6 +2,8 @@
 // height 1.
 #include "importers/onnx/convert_conv.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/strings.h"
@@ -164,6 +166,20 @@ Window WindowOf(OnnxContext& c, size_t axes) {
 size_t SpatialAxes(OnnxContext& c, int rank, const char* what) {
   if (rank < 3 || rank > 5) c.Unsupported(what, " has ", rank, " dimensions, Wherry has this for 3 to 5");
   return static_cast<size_t>(rank) - 2;
+}
+
+std::string ChannelsFirst(OnnxContext& c, const std::string& x) {
+  std::vector<int64_t> perm(static_cast<size_t>(c.Rank(x)));
+  std::iota(perm.begin(), perm.end(), 0);
+  if (perm.size() > 2) std::rotate(perm.begin() + 1, perm.end() - 1, perm.end());
+  return c.Emit("transpose", {{"x", {x}}}, {{"perm", perm}});
+}
+
+std::string ChannelsLast(OnnxContext& c, const std::string& x) {
+  std::vector<int64_t> perm(static_cast<size_t>(c.Rank(x)));
+  std::iota(perm.begin(), perm.end(), 0);
+  if (perm.size() > 2) std::rotate(perm.begin() + 1, perm.begin() + 2, perm.end());
+  return c.Emit("transpose", {{"x", {x}}}, {{"perm", perm}});
 }
 
 std::string EmitConv(OnnxContext& c, const std::string& op, OpInputs inputs, OpAttrs attrs) {

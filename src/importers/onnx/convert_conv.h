@@ -25,6 +25,10 @@ std::vector<int64_t> WithHeight(std::vector<int64_t> values, int64_t height);
 // The number of spatial axes of what has this rank, 1 to 3, else Unsupported().
 size_t SpatialAxes(OnnxContext& c, int rank, const char* what);
 
+// x with its last axis as axis 1, and back.
+std::string ChannelsFirst(OnnxContext& c, const std::string& x);
+std::string ChannelsLast(OnnxContext& c, const std::string& x);
+
 // The operator's attributes applied to `x` and `filter`, floats of one type, in place of its inputs. `bias` may be
 // empty.
 std::string EmitConv(OnnxContext& c, std::string x, std::string filter, const std::string& bias);

@@ -1,4 +1,6 @@
 // Pools, MaxUnpool and local response normalisation. What has one spatial axis becomes an image of height 1.
+#include "importers/onnx/convert_pool.h"
+
 #include "base/strings.h"
 #include "importers/onnx/convert_conv.h"
 
@@ -27,14 +29,6 @@ PoolArguments PoolOf(OnnxContext& c, const std::string& x) {
                 {"dilations", window.dilations},
                 {"ceil_mode", c.Attr<bool>("ceil_mode", false)}};
   return pool;
-}
-
-std::string EmitPool(OnnxContext& c, const std::string& x, const char* pooling_type, bool exclusive = true) {
-  PoolArguments pool = PoolOf(c, x);
-  pool.attrs.emplace_back("exclusive", exclusive);
-  pool.attrs.emplace_back("pooling_type", std::string(pooling_type));
-  const std::string y = c.Emit(pool.axes == 3 ? "pool3d" : "pool2d", pool.inputs, pool.attrs);
-  return pool.axes == 1 ? c.Squeezed(y, {2}) : y;
 }
 
 void MaxPool(OnnxContext& c) {
@@ -111,21 +105,8 @@ void Lrn(OnnxContext& c) {
   c.Bind(0, c.Binary("divide", x, c.Binary("elementwise_pow", base, c.Like(x, c.Attr<double>("beta", 0.75)))));
 }
 
-void GlobalPool(OnnxContext& c, const char* pooling_type, const char* reduction) {
-  const std::string x = c.Input(0);
-  const int rank = c.Rank(x);
-  if (rank < 3) c.Corrupt("the input has ", rank, " dimensions, expected at least 3");
-  if (rank == 4) {
-    return c.EmitResult(
-        "pool2d", {{"x", {x}}},
-        {{"kernel_size", IntArray({1, 1})}, {"global_pooling", true}, {"pooling_type", std::string(pooling_type)}});
-  }
-  std::vector<int64_t> axes;
-  for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
-  c.EmitResult(reduction, {{"x", {x}}}, {{"axis", IntArray(axes)}, {"keepdim", true}});
-}
-void GlobalAveragePool(OnnxContext& c) { GlobalPool(c, "avg", "mean"); }
-void GlobalMaxPool(OnnxContext& c) { GlobalPool(c, "max", "max"); }
+void GlobalAveragePool(OnnxContext& c) { c.Bind(0, EmitGlobalPool(c, c.Input(0), "avg")); }
+void GlobalMaxPool(OnnxContext& c) { c.Bind(0, EmitGlobalPool(c, c.Input(0), "max")); }
 // The sum of |x|^p over the image, to the power 1/p.
 void GlobalLpPool(OnnxContext& c) {
   const std::string x = c.Input(0);
@@ -139,6 +120,28 @@ void GlobalLpPool(OnnxContext& c) {
 }
 
 }  // namespace
+
+std::string EmitPool(OnnxContext& c, const std::string& x, const char* pooling_type, bool exclusive) {
+  PoolArguments pool = PoolOf(c, x);
+  pool.attrs.emplace_back("exclusive", exclusive);
+  pool.attrs.emplace_back("pooling_type", std::string(pooling_type));
+  const std::string y = c.Emit(pool.axes == 3 ? "pool3d" : "pool2d", pool.inputs, pool.attrs);
+  return pool.axes == 1 ? c.Squeezed(y, {2}) : y;
+}
+
+std::string EmitGlobalPool(OnnxContext& c, const std::string& x, const char* pooling_type) {
+  const int rank = c.Rank(x);
+  if (rank < 3) c.Corrupt("the input has ", rank, " dimensions, expected at least 3");
+  if (rank == 4) {
+    return c.Emit(
+        "pool2d", {{"x", {x}}},
+        {{"kernel_size", IntArray({1, 1})}, {"global_pooling", true}, {"pooling_type", std::string(pooling_type)}});
+  }
+  std::vector<int64_t> axes;
+  for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
+  return c.Emit(pooling_type == std::string("avg") ? "mean" : "max", {{"x", {x}}},
+                {{"axis", IntArray(axes)}, {"keepdim", true}});
+}
 
 REGISTER_CONVERTER(onnx, MaxPool, &Convert<MaxPool>);
 REGISTER_CONVERTER(onnx, AveragePool, &Convert<AveragePool>);

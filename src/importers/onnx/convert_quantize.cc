@@ -1,11 +1,12 @@
 // Quantised operators. Integers of 8 and 16 bits have operators of their own; what those do not take (other storage
 // types, zero points by row, three spatial axes) is computed in terms of the numbers that the integers stand for.
+#include "importers/onnx/convert_quantize.h"
+
 #include <limits>
 #include <utility>
 
 #include "base/strings.h"
 #include "importers/onnx/convert_conv.h"
-#include "importers/onnx/converter.h"
 
 namespace wherry::onnx {
 
@@ -26,22 +27,8 @@ std::pair<double, double> LimitsOf(DataType dtype) {
   }
 }
 
-bool IsByte(DataType dtype) { return dtype == DataType::kInt8 || dtype == DataType::kUInt8; }
-
 // Whether quantize_linear has results of this type.
 bool IsTyped(DataType dtype) { return IsByte(dtype) || dtype == DataType::kInt16 || dtype == DataType::kUInt16; }
-
-// A value of one element.
-bool IsSingle(OnnxContext& c, const std::string& value) {
-  const MetaTensor& meta = c.Meta(value);
-  return meta.rank_known && meta.numel() == Dim(1);
-}
-// One element, or one per place along one axis. An empty name is no value, which is fine.
-bool IsPerChannel(OnnxContext& c, const std::string& value) {
-  if (value.empty() || IsSingle(c, value)) return true;
-  const MetaTensor& meta = c.Meta(value);
-  return meta.rank_known && meta.rank() == 1;
-}
 
 // A scale or zero point of x brought to a shape that broadcasts with x: one number, one per place along the axis, or
 // (block_size) one per block of that many places.
@@ -105,17 +92,11 @@ void DequantizeLinear(OnnxContext& c) {
   DataType dtype = c.TypeOf(c.Input(1));
   if (const auto number = c.Attr<int64_t>("output_dtype", 0); number != 0) dtype = DataTypeOf(number);
   if (!IsFloating(dtype)) c.Unsupported("the result is of type ", ToString(dtype));
-  const DataType from = c.TypeOf(x);
-  if (IsTyped(from) || from == DataType::kInt32 || from == DataType::kInt4 || from == DataType::kUInt4) {
-    std::string integers = x;
-    std::string zero = c.OptionalInput(2);
-    if (from == DataType::kInt4 || from == DataType::kUInt4) {
-      const DataType wide = from == DataType::kInt4 ? DataType::kInt8 : DataType::kUInt8;
-      integers = c.Cast(x, wide);
-      if (!zero.empty()) zero = c.Cast(zero, wide);
-    }
+  if (const std::string integers = Widened(c, x);
+      IsTyped(c.TypeOf(integers)) || c.TypeOf(integers) == DataType::kInt32) {
     return c.EmitResult(
-        "dequantize_linear", {{"x", {integers}}, {"scale", {c.Input(1)}}, {"zero_point", {zero}}},
+        "dequantize_linear",
+        {{"x", {integers}}, {"scale", {c.Input(1)}}, {"zero_point", {Widened(c, c.OptionalInput(2))}}},
         {{"axis", c.Attr<int64_t>("axis", 1)}, {"block_size", c.Attr<int64_t>("block_size", 0)}, {"dtype", dtype}});
   }
   std::string y = c.Cast(x, DataType::kFloat);
@@ -124,29 +105,11 @@ void DequantizeLinear(OnnxContext& c) {
   c.Bind(0, c.Cast(c.Binary("multiply", y, scale), dtype));
 }
 
-// Limits and scale from the values themselves, which zero is taken to be among.
 void DynamicQuantizeLinear(OnnxContext& c) {
-  const std::string x = c.Input(0);
-  const std::string zero = c.Like(x, 0.0);
-  const std::string low = c.Binary("minimum", c.Unary("min", x), zero);
-  const std::string high = c.Binary("maximum", c.Unary("max", x), zero);
-  // The division is by 255 itself, as the standard has it: times 1/255 rounds differently.
-  const std::string scale = c.Binary("divide", c.Binary("subtract", high, low), c.Like(x, 255.0));
-  const std::string zero_point = Saturated(c, c.Unary("neg", c.Binary("divide", low, scale)), "", DataType::kUInt8);
-  c.EmitResult("quantize_linear", {{"x", {x}}, {"scale", {scale}}, {"zero_point", {zero_point}}},
-               {{"dtype", DataType::kUInt8}});
-  c.Bind(1, scale);
-  c.Bind(2, zero_point);
-}
-
-// The integers less their zero point, as `dtype`. `unsqueeze`: the axes that a zero point of one dimension lacks behind
-// its own.
-std::string Centred(OnnxContext& c, const std::string& x, const std::string& zero, std::vector<int64_t> unsqueeze,
-                    DataType dtype) {
-  const std::string wide = c.Cast(x, dtype);
-  if (zero.empty()) return wide;
-  const bool spread = c.Rank(zero) == 1 && c.Meta(zero).dims[0] != Dim(1) && !unsqueeze.empty();
-  return c.Binary("subtract", wide, c.Cast(spread ? c.Unsqueezed(zero, std::move(unsqueeze)) : zero, dtype));
+  const DynamicallyQuantized y = QuantizedDynamically(c, c.Input(0));
+  c.Bind(0, y.integers);
+  c.Bind(1, y.scale);
+  c.Bind(2, y.zero_point);
 }
 
 // Whether quantized_matmul takes the factors `a` and `b` with zero points (perhaps none) and scales.
@@ -225,23 +188,69 @@ void QLinearMatMul(OnnxContext& c) {
   c.Bind(0, Saturated(c, scaled, c.Input(7), ResultType(c, 7)));
 }
 
-void QLinearConv(OnnxContext& c) {
+void QLinearConv(OnnxContext& c) { c.Bind(0, QLinearConvOf(c, c.Input(0))); }
+
+}  // namespace
+
+bool IsByte(DataType dtype) { return dtype == DataType::kInt8 || dtype == DataType::kUInt8; }
+
+bool IsSingle(OnnxContext& c, const std::string& value) {
+  const MetaTensor& meta = c.Meta(value);
+  return meta.rank_known && meta.numel() == Dim(1);
+}
+
+bool IsPerChannel(OnnxContext& c, const std::string& value) {
+  if (value.empty() || IsSingle(c, value)) return true;
+  const MetaTensor& meta = c.Meta(value);
+  return meta.rank_known && meta.rank() == 1;
+}
+
+std::string Widened(OnnxContext& c, const std::string& x) {
+  if (x.empty()) return x;
+  const DataType dtype = c.TypeOf(x);
+  if (dtype == DataType::kInt4 || dtype == DataType::kInt2) return c.Cast(x, DataType::kInt8);
+  if (dtype == DataType::kUInt4 || dtype == DataType::kUInt2) return c.Cast(x, DataType::kUInt8);
+  return x;
+}
+
+std::string Centred(OnnxContext& c, const std::string& x, const std::string& zero, std::vector<int64_t> unsqueeze,
+                    DataType dtype) {
+  const std::string wide = c.Cast(x, dtype);
+  if (zero.empty()) return wide;
+  const bool spread = c.Rank(zero) == 1 && c.Meta(zero).dims[0] != Dim(1) && !unsqueeze.empty();
+  return c.Binary("subtract", wide, c.Cast(spread ? c.Unsqueezed(zero, std::move(unsqueeze)) : zero, dtype));
+}
+
+// Limits and scale from the values themselves, which zero is taken to be among.
+DynamicallyQuantized QuantizedDynamically(OnnxContext& c, const std::string& x) {
+  const std::string zero = c.Like(x, 0.0);
+  const std::string low = c.Binary("minimum", c.Unary("min", x), zero);
+  const std::string high = c.Binary("maximum", c.Unary("max", x), zero);
+  // The division is by 255 itself, as the standard has it: times 1/255 rounds differently.
+  const std::string scale = c.Binary("divide", c.Binary("subtract", high, low), c.Like(x, 255.0));
+  const std::string zero_point = Saturated(c, c.Unary("neg", c.Binary("divide", low, scale)), "", DataType::kUInt8);
+  const std::string integers = c.Emit("quantize_linear", {{"x", {x}}, {"scale", {scale}}, {"zero_point", {zero_point}}},
+                                      {{"dtype", DataType::kUInt8}});
+  return {integers, scale, zero_point};
+}
+
+std::string QLinearConvOf(OnnxContext& c, const std::string& x) {
   if (const DataType dtype = c.TypeOf(c.Input(7)); IsByte(dtype) && IsSingle(c, c.Input(1)) &&
                                                    IsPerChannel(c, c.Input(4)) && IsSingle(c, c.Input(6)) &&
                                                    IsQuantizedConv(c, 0, 3, c.Input(2), c.Input(5))) {
-    return c.Bind(0, EmitConv(c, "quantized_conv",
-                              {{"x", {c.Input(0)}},
-                               {"filter", {c.Input(3)}},
-                               {"scale", {Ratio(c, c.Input(1), c.Input(4), c.Input(6))}},
-                               {"bias", {c.OptionalInput(8)}},
-                               {"x_zero", {c.Input(2)}},
-                               {"filter_zero", {c.Input(5)}},
-                               {"out_zero", {c.Input(7)}}},
-                              {{"dtype", dtype}}));
+    return EmitConv(c, "quantized_conv",
+                    {{"x", {x}},
+                     {"filter", {c.Input(3)}},
+                     {"scale", {Ratio(c, c.Input(1), c.Input(4), c.Input(6))}},
+                     {"bias", {c.OptionalInput(8)}},
+                     {"x_zero", {c.Input(2)}},
+                     {"filter_zero", {c.Input(5)}},
+                     {"out_zero", {c.Input(7)}}},
+                    {{"dtype", dtype}});
   }
   const bool one_axis = c.Rank(c.Input(3)) == 3;
   const std::vector<int64_t> behind = one_axis ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1, 2, 3};
-  const std::string x = Centred(c, c.Input(0), c.Input(2), {}, DataType::kFloat);
+  const std::string image = Centred(c, x, c.Input(2), {}, DataType::kFloat);
   const std::string w = Centred(c, c.Input(3), c.Input(5), behind, DataType::kFloat);
   const std::string bias = c.HasInput(8) ? c.Cast(c.Input(8), DataType::kFloat) : "";
   std::string scale = Ratio(c, c.Input(1), c.Input(4), c.Input(6));
@@ -249,17 +258,17 @@ void QLinearConv(OnnxContext& c) {
   if (c.Rank(scale) == 1 && c.Meta(scale).dims[0] != Dim(1)) {
     scale = c.Unsqueezed(scale, one_axis ? std::vector<int64_t>{1} : std::vector<int64_t>{1, 2});
   }
-  const std::string scaled = c.Binary("multiply", EmitConv(c, x, w, bias), scale);
-  c.Bind(0, Saturated(c, scaled, c.Input(7), ResultType(c, 7)));
+  const std::string scaled = c.Binary("multiply", EmitConv(c, image, w, bias), scale);
+  return Saturated(c, scaled, c.Input(7), ResultType(c, 7));
 }
-
-}  // namespace
 
 REGISTER_CONVERTER(onnx, QuantizeLinear, &Convert<QuantizeLinear>);
 REGISTER_CONVERTER(onnx, DequantizeLinear, &Convert<DequantizeLinear>);
 REGISTER_CONVERTER(onnx, DynamicQuantizeLinear, &Convert<DynamicQuantizeLinear>);
 REGISTER_CONVERTER(onnx, MatMulInteger, &Convert<MatMulInteger>);
 REGISTER_CONVERTER(onnx, ConvInteger, &Convert<ConvInteger>);
+REGISTER_CONVERTER(onnx, com_microsoft_QuantizeLinear, &Convert<QuantizeLinear>);
+REGISTER_CONVERTER(onnx, com_microsoft_DequantizeLinear, &Convert<DequantizeLinear>);
 REGISTER_CONVERTER(onnx, QLinearMatMul, &Convert<QLinearMatMul>);
 REGISTER_CONVERTER(onnx, QLinearConv, &Convert<QLinearConv>);
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "importers/onnx/converter.h"
+#include "importers/onnx/convert_quantize.h"
 
 namespace wherry::onnx {
 
@@ -66,35 +66,36 @@ std::string Transposed(OnnxContext& c, const std::string& x, std::vector<int64_t
   return x.empty() ? x : c.Emit("transpose", {{"x", {x}}}, {{"perm", std::move(perm)}});
 }
 
-void Recurrent(OnnxContext& c, const char* cell) {
+// With the weights `w` and `r` in place of the operator's.
+void Recurrent(OnnxContext& c, const std::string& cell, const std::string& w, const std::string& r) {
   const auto layout = c.Attr<int64_t>("layout", 0);
   if (layout != 0 && layout != 1) c.Corrupt("attribute layout is ", layout);
   // Batch first.
   const auto turned = [&](const std::string& value) { return layout == 0 ? value : Transposed(c, value, {1, 0, 2}); };
   OpInputs inputs = {{"x", {turned(c.Input(0))}},
-                     {"w", {c.Input(1)}},
-                     {"r", {c.Input(2)}},
+                     {"w", {w}},
+                     {"r", {r}},
                      {"bias", {c.OptionalInput(3)}},
                      {"sequence_lens", {c.OptionalInput(4)}},
                      {"initial_h", {turned(c.OptionalInput(5))}}};
-  OpAttrs attrs = {{"cell", std::string(cell)},
+  OpAttrs attrs = {{"cell", cell},
                    {"direction", c.Attr<std::string>("direction", "forward")},
                    {"clip", c.Attr<double>("clip", 0.0)}};
-  if (c.op().type == "LSTM") {
+  if (cell == "lstm") {
     inputs.emplace_back("initial_c", std::vector<std::string>{turned(c.OptionalInput(6))});
     inputs.emplace_back("peephole", std::vector<std::string>{c.OptionalInput(7)});
     attrs.emplace_back("input_forget", c.Attr<int64_t>("input_forget", 0) != 0);
-  } else if (c.op().type == "GRU") {
+  } else if (cell == "gru") {
     attrs.emplace_back("linear_before_reset", c.Attr<int64_t>("linear_before_reset", 0) != 0);
   }
   AddActivations(c, &attrs);
   // hidden_size says again what r has.
-  const MetaTensor& r = c.Meta(c.Input(2));
-  if (c.HasAttr("hidden_size") && r.rank_known && r.rank() == 3 && r.dims[2].known() &&
-      r.dims[2].value() != c.Attr<int64_t>("hidden_size")) {
-    c.Corrupt("attribute hidden_size is ", c.Attr<int64_t>("hidden_size"), ", R is ", r.DebugString());
+  const MetaTensor& meta = c.Meta(r);
+  if (c.HasAttr("hidden_size") && meta.rank_known && meta.rank() == 3 && meta.dims[2].known() &&
+      meta.dims[2].value() != c.Attr<int64_t>("hidden_size")) {
+    c.Corrupt("attribute hidden_size is ", c.Attr<int64_t>("hidden_size"), ", R is ", meta.DebugString());
   }
-  const std::vector<std::string> results = c.EmitMany("rnn", inputs, attrs, c.op().type == "LSTM" ? 3 : 2);
+  const std::vector<std::string> results = c.EmitMany("rnn", inputs, attrs, cell == "lstm" ? 3 : 2);
   if (c.HasOutput(0)) c.Bind(0, layout == 0 ? results[0] : Transposed(c, results[0], {2, 0, 1, 3}));
   // Of a sequence without steps our rnn gives the initial states, ONNX Runtime zeros.
   const std::string lengths = c.OptionalInput(4);
@@ -110,12 +111,26 @@ void Recurrent(OnnxContext& c, const char* cell) {
   }
 }
 
-void Lstm(OnnxContext& c) { Recurrent(c, "lstm"); }
-void Gru(OnnxContext& c) { Recurrent(c, "gru"); }
-void Rnn(OnnxContext& c) { Recurrent(c, "rnn"); }
+void Lstm(OnnxContext& c) { Recurrent(c, "lstm", c.Input(1), c.Input(2)); }
+void Gru(OnnxContext& c) { Recurrent(c, "gru", c.Input(1), c.Input(2)); }
+void Rnn(OnnxContext& c) { Recurrent(c, "rnn", c.Input(1), c.Input(2)); }
+
+// Of com.microsoft: weights are integers [directions, inputs, 4 * hidden] with scales and zero points by direction, or
+// by its columns. Computed in floats, which is nearer to the network that was quantised than its integers are.
+void DynamicQuantizeLstm(OnnxContext& c) {
+  const auto weight = [&](size_t position, size_t scale) {
+    const auto broadcast = [&](const std::string& x) {
+      return c.Unsqueezed(x, c.Rank(x) == 2 ? std::vector<int64_t>{1} : std::vector<int64_t>{1, 2});
+    };
+    const std::string centred = Centred(c, c.Input(position), broadcast(c.Input(scale + 1)), {}, DataType::kFloat);
+    return Transposed(c, c.Binary("multiply", centred, broadcast(c.Input(scale))), {0, 2, 1});
+  };
+  Recurrent(c, "lstm", weight(1, 8), weight(2, 10));
+}
 
 }  // namespace
 
+REGISTER_CONVERTER(onnx, com_microsoft_DynamicQuantizeLSTM, &Convert<DynamicQuantizeLstm>);
 REGISTER_CONVERTER(onnx, LSTM, &Convert<Lstm>);
 REGISTER_CONVERTER(onnx, GRU, &Convert<Gru>);
 REGISTER_CONVERTER(onnx, RNN, &Convert<Rnn>);

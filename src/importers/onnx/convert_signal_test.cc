@@ -47,7 +47,7 @@ TEST(OnnxSignal, WindowsOfAnySize) {
     EXPECT_EQ(ResultMeta(Import({type, {"n"}, {"y"}, {}, "", ""}, {}, {size}, 17)), "f32[6]");
     EXPECT_EQ(ResultMeta(Import({type, {"n"}, {"y"}, {{"output_datatype", 11}}, "", ""}, {Value("n", {}, kTestInt64)},
                                 {}, 17)),
-              "f64[?]");
+              "f64[d_1]");
   }
 }
 

@@ -1,4 +1,6 @@
 // Strings, and what is looked up by them or by numbers.
+#include "importers/onnx/convert_string.h"
+
 #include "base/strings.h"
 #include "importer/constant_tensor.h"
 #include "importers/onnx/converter.h"
@@ -29,12 +31,6 @@ void StringNormalizer(OnnxContext& c) {
 
 void RegexFullMatch(OnnxContext& c) {
   c.EmitResult("regex_full_match", {{"x", {c.Input(0)}}}, {{"pattern", c.Attr<std::string>("pattern")}});
-}
-
-DenseTensor StringsTensor(const std::vector<std::string>& values) {
-  DenseTensor tensor(HostAllocator(), TensorMeta{DataType::kString, Shape{static_cast<int64_t>(values.size())}});
-  std::copy(values.begin(), values.end(), tensor.mutable_data<std::string>());
-  return tensor;
 }
 
 DenseTensor FloatsTensor(const std::vector<double>& values) {
@@ -102,6 +98,12 @@ void LabelEncoder(OnnxContext& c) {
 }
 
 }  // namespace
+
+DenseTensor StringsTensor(const std::vector<std::string>& values) {
+  DenseTensor tensor(HostAllocator(), TensorMeta{DataType::kString, Shape{static_cast<int64_t>(values.size())}});
+  std::copy(values.begin(), values.end(), tensor.mutable_data<std::string>());
+  return tensor;
+}
 
 REGISTER_CONVERTER(onnx, StringConcat, &Convert<StringConcat>);
 REGISTER_CONVERTER(onnx, StringSplit, &Convert<StringSplit>);

@@ -97,6 +97,7 @@ std::string OnnxContext::Dimension(const std::string& x, int64_t axis) {
 }
 
 std::string OnnxContext::PositionsAlong(const std::string& x, int64_t axis, int64_t behind) {
+  if (axis >= Rank(x)) Corrupt("axis ", axis, " of ", Meta(x).DebugString());
   const Dim size = Meta(x).dims[static_cast<size_t>(axis)];
   const std::string positions = size.known()
                                     ? Emit("arange", {}, {{"start", Scalar(int64_t{0})}, {"end", Scalar(size.value())}})

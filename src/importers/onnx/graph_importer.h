@@ -69,6 +69,14 @@ class GraphImporter {
   void ImportIf(const NodeProto& node, OnnxContext* context);
   void ImportLoop(const NodeProto& node, OnnxContext* context);
   void ImportScan(const NodeProto& node, OnnxContext* context);
+  // The results of Scan: the states in the end, then what is gathered along the axes of the form.
+  struct ScanForm;
+  std::vector<std::string> Scan(OnnxContext* context, const GraphProto& graph, const std::vector<std::string>& states,
+                                const std::vector<std::string>& scanned, const ScanForm& form,
+                                const std::vector<std::string>& stems);
+  std::vector<std::string> BatchedScan(OnnxContext* context, const GraphProto& graph,
+                                       const std::vector<std::string>& states, const std::vector<std::string>& scanned,
+                                       const ScanForm& form, const std::vector<std::string>& stems);
   void ImportSequenceMap(const NodeProto& node, OnnxContext* context);
   void ImportFlexAttention(const NodeProto& node, OnnxContext* context);
   // A graph of the node; Corrupt() unless it has that many inputs and outputs and no input with an initializer.

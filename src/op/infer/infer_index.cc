@@ -166,7 +166,7 @@ MetaTensor FullLikeInferMeta(const MetaTensor& x, DataType dtype, DataLayout lay
 MetaTensor ArangeInferMeta(const SymScalar& start, const SymScalar& end, const SymScalar& step, DataType dtype) {
   WHERRY_ENFORCE(IsInteger(dtype) || IsFloating(dtype), kInvalidArgument, "dtype is ", ToString(dtype),
                  ", expected a number type");
-  if (!start.known() || !end.known() || !step.known()) return MetaTensor::UnknownRank(dtype);
+  if (!start.known() || !end.known() || !step.known()) return MetaTensor(dtype, {Dim(kUnknownDim)});
   if (start.value && end.value && step.value) {
     MetaTensor out(dtype, {Dim(ArangeCount(*start.value, *end.value, *step.value))});
     if (IsInteger(dtype) && MayHaveValues(out)) {
@@ -185,7 +185,7 @@ MetaTensor ArangeInferMeta(const SymScalar& start, const SymScalar& end, const S
   const std::optional<Dim> first = dim_of(start);
   const std::optional<Dim> last = dim_of(end);
   const std::optional<Dim> by = dim_of(step);
-  if (!first || !last || !by || !by->known() || by->value() == 0) return MetaTensor::UnknownRank(dtype);
+  if (!first || !last || !by || !by->known() || by->value() == 0) return MetaTensor(dtype, {Dim(kUnknownDim)});
   const Dim room = by->value() > 0 ? *last - *first : *first - *last;
   const int64_t magnitude = by->value() > 0 ? by->value() : CheckedSub(int64_t{0}, by->value(), "step");
   return MetaTensor(dtype, {CeilDiv(Max(room, Dim(0)), Dim(magnitude))});
@@ -194,7 +194,7 @@ MetaTensor ArangeInferMeta(const SymScalar& start, const SymScalar& end, const S
 MetaTensor LinspaceInferMeta(const SymScalar& num, DataType dtype) {
   WHERRY_ENFORCE(IsInteger(dtype) || IsFloating(dtype), kInvalidArgument, "dtype is ", ToString(dtype),
                  ", expected a number type");
-  if (!num.known()) return MetaTensor::UnknownRank(dtype);
+  if (!num.known()) return MetaTensor(dtype, {Dim(kUnknownDim)});
   const Dim count = num.dim ? *num.dim : Dim(num.value->to<int64_t>());
   WHERRY_ENFORCE(!count.known() || count.value() > 0, kInvalidArgument, "num is ", count.DebugString());
   return MetaTensor(dtype, {count});

@@ -131,7 +131,12 @@ std::vector<MetaTensor> SplitInferMeta(const MetaTensor& x, const SymIntArray& s
 }
 
 MetaTensor ExpandInferMeta(const MetaTensor& x, const SymIntArray& shape) {
-  if (!x.rank_known || !shape.known()) return MetaTensor::UnknownRank(x.dtype);
+  if (!x.rank_known || (!shape.known() && (!shape.count || *shape.count > Shape::kMaxRank)))
+    return MetaTensor::UnknownRank(x.dtype);
+  if (!shape.known()) {
+    const size_t rank = std::max(x.dims.size(), static_cast<size_t>(*shape.count));
+    return MetaTensor(x.dtype, std::vector<Dim>(rank, Dim(kUnknownDim)));
+  }
   std::vector<Dim> wanted = *shape.values;
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] == Dim(-1)) {

@@ -229,6 +229,12 @@ MetaTensor TfIdfInferMeta(const MetaTensor& x, const MetaTensor& pool, const std
 MetaTensor MapValuesInferMeta(const MetaTensor& x, const MetaTensor& keys, const MetaTensor& values,
                               const MetaTensor& fallback);
 
+// Trees.
+MetaTensor TreeEnsembleInferMeta(const MetaTensor& x, const MetaTensor& splits, const MetaTensor& nodes,
+                                 const MetaTensor& roots, const MetaTensor& leaves, const MetaTensor& targets,
+                                 const MetaTensor& weights, const MetaTensor* members, int64_t target_count,
+                                 const std::string& aggregate);
+
 // Sequences. One that gives a sequence looks at nothing; what comes out of one has a shape that is not known.
 MetaTensor SequenceConstructInferMeta(const std::vector<const MetaTensor*>& x);
 MetaTensor SequenceInferMeta(const MetaTensor& x);
