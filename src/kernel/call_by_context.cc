@@ -59,7 +59,7 @@ class Problem {
 
   KernelProblem problem() const { return KernelProblem(schema_, bound_, outputs_, {}, threads_); }
   std::shared_ptr<const KernelPlan> Plan(const Kernel& kernel) const {
-    return PlanCache::Global().Get(kernel, schema_, bound_, outputs_, threads_);
+    return PlanCache::Global().Get(kernel, schema_, bound_, outputs_, {}, threads_);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "kernel/invoke.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -220,7 +221,10 @@ class Invocation {
                      ToString(kernel.key.dtype()), ", the call is of ", ToString(dtype));
     }
     SetLayouts(kernel.key.layout());
-    const Support support = kernel.Supports(Problem());
+    const KernelProblem problem = Problem();
+    const Support support = kernel.Supports(problem);
+    if (!support.ok && options_.or_another)
+      return KernelFactory::Instance().SelectKernelOrThrowError(schema_.kernel, kernel.key, &problem);
     WHERRY_ENFORCE(support.ok, kUnsupported, "kernel ", kernel.id(), " refuses this call: ", support.reason);
     return kernel;
   }
@@ -329,18 +333,18 @@ class Invocation {
   }
 
   void SetPlan(const Kernel& kernel, KernelContext* context) const {
-    if (options_.constants.empty()) {
-      std::shared_ptr<const KernelPlan> plan =
-          PlanCache::Global().Get(kernel, schema_, bound_, output_metas_, threads());
-      WHERRY_CHECK(plan->packs.empty(), "kernel ", kernel.id(), " wants to pack an argument that is not constant");
-      context->SetPlan(std::move(plan), {});
-      return;
-    }
-    std::shared_ptr<const KernelPlan> plan = kernel.plan(Problem());
+    std::shared_ptr<const KernelPlan> plan =
+        PlanCache::Global().Get(kernel, schema_, bound_, output_metas_, options_.constants, threads());
+    WHERRY_CHECK(plan->packs.empty() || !options_.constants.empty(), "kernel ", kernel.id(),
+                 " wants to pack an argument that is not constant");
     std::vector<std::shared_ptr<const PackedWeight>> packed;
     for (const PackRequest& request : plan->packs) {
       const DenseTensor* weight = context->Input(static_cast<size_t>(request.input));
-      packed.push_back(std::make_shared<PackedWeight>(kernel.Pack(*weight, request.format)));
+      const bool as_given =
+          std::none_of(moved_.begin(), moved_.end(), [weight](const DenseTensor& moved) { return &moved == weight; });
+      packed.push_back(options_.pack && as_given
+                           ? options_.pack(kernel, *weight, request.format)
+                           : std::make_shared<PackedWeight>(kernel.Pack(*weight, request.format)));
     }
     context->SetPlan(std::move(plan), std::move(packed));
   }

@@ -1,6 +1,9 @@
 // Running one operator now, from tensors to tensors: used by the eager API, OperatorBase, constant folding and tests.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "core/device_context.h"
@@ -21,11 +24,16 @@ struct InvokeOptions {
   KernelKey key;
   // Exactly this kernel instead of a selected one. It must fit the device.
   const Kernel* kernel = nullptr;
+  // What that kernel refuses (it may have accepted shapes that were not known yet) runs with the best of its key.
+  bool or_another = false;
   // Number of values of each output (0: an optional one that is not wanted); empty: one each, of a list as many as
   // InferMeta says.
   std::vector<size_t> output_counts;
-  // Arguments (by index) that the kernel may have packed. Packs are made for this call alone; a predictor keeps them.
+  // Arguments (by index) whose tensors never change: the kernel may have them packed.
   std::vector<int8_t> constants;
+  // Gives a constant packed, which it may keep as long as the tensor lives. None: packs are made for this call alone,
+  // as they are of what had to be transformed.
+  std::function<std::shared_ptr<const PackedWeight>(const Kernel&, const DenseTensor&, const std::string& format)> pack;
   // The only output is written over this argument's memory, which the schema's `inplace` must allow. Type and shape
   // must be the output's, else Error(kInvalidArgument) before anything is written. Null: new memory.
   DenseTensor* inplace = nullptr;

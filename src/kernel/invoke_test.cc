@@ -139,6 +139,19 @@ TEST(InvokeOp, RunsExactlyTheKernelItIsGiven) {
   EXPECT_THROW(InvokeOp(TestOp("kt_scale"), {TensorArg(x), {}}, &device, options), Error);
 }
 
+TEST(InvokeOp, AnotherKernelRunsWhatTheGivenOneRefusesIfItMay) {
+  CpuContext device;
+  const DenseTensor x = HostTensor(Shape{2, 1, 1, 1}, {1, 2});
+  const DenseTensor filter = HostTensor(Shape{1}, {2});
+  const std::vector<CallArg> args = {TensorArg(x), TensorArg(filter), {}, {}};
+  InvokeOptions options;
+  options.kernel = KernelFactory::Instance().FindKernel("kt_image", "ref", "single", {Target::kHost});
+  ASSERT_NE(options.kernel, nullptr);
+  EXPECT_THROW(InvokeOp(TestOp("kt_image"), args, &device, options), Error);
+  options.or_another = true;
+  EXPECT_EQ(HostValues(InvokeOp(TestOp("kt_image"), args, &device, options)[0][0]), (Values{2, 4}));
+}
+
 TEST(InvokeOp, AKernelOfAnotherTypeThanTheCallIsAnError) {
   CpuContext device;
   const Tensor x = Tensor::From<double>(Shape{1}, {1});

@@ -19,10 +19,11 @@ struct CallKey {
   std::vector<size_t> tensor_counts;  // of each argument, so that metas cannot shift between arguments
   std::vector<MetaTensor> metas;      // of all arguments, then of the outputs
   std::vector<Attribute> attributes;
+  std::vector<int8_t> constants;
 
   friend bool operator==(const CallKey& a, const CallKey& b) {
     if (a.kernel != b.kernel || a.threads != b.threads || a.tensor_counts != b.tensor_counts || a.metas != b.metas ||
-        a.attributes.size() != b.attributes.size()) {
+        a.constants != b.constants || a.attributes.size() != b.attributes.size()) {
       return false;
     }
     for (size_t i = 0; i < a.attributes.size(); ++i) {
@@ -50,8 +51,8 @@ struct CallKeyHash {
 };
 
 CallKey KeyOf(const Kernel& kernel, const std::vector<BoundArg>& args, std::span<const MetaTensor* const> outputs,
-              int threads) {
-  CallKey key{&kernel, threads, {}, {}, {}};
+              std::span<const int8_t> constants, int threads) {
+  CallKey key{&kernel, threads, {}, {}, {}, {constants.begin(), constants.end()}};
   key.tensor_counts.reserve(args.size());
   for (const BoundArg& arg : args) {
     key.tensor_counts.push_back(arg.tensors.size());
@@ -107,10 +108,11 @@ PlanCache::~PlanCache() = default;
 
 std::shared_ptr<const KernelPlan> PlanCache::Get(const Kernel& kernel, const OpSchema& schema,
                                                  const std::vector<BoundArg>& args,
-                                                 std::span<const MetaTensor* const> outputs, int threads) {
-  CallKey key = KeyOf(kernel, args, outputs, threads);
+                                                 std::span<const MetaTensor* const> outputs,
+                                                 std::span<const int8_t> constants, int threads) {
+  CallKey key = KeyOf(kernel, args, outputs, constants, threads);
   if (std::shared_ptr<const KernelPlan> plan = impl_->Find(key)) return plan;
-  std::shared_ptr<const KernelPlan> plan = kernel.plan(KernelProblem(schema, args, outputs, {}, threads));
+  std::shared_ptr<const KernelPlan> plan = kernel.plan(KernelProblem(schema, args, outputs, constants, threads));
   WHERRY_CHECK(plan != nullptr, "kernel ", kernel.id(), " planned nothing");
   return impl_->Insert(std::move(key), std::move(plan));
 }

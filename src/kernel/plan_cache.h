@@ -23,10 +23,11 @@ class PlanCache {
   PlanCache(const PlanCache&) = delete;
   PlanCache& operator=(const PlanCache&) = delete;
 
-  // The plan of `kernel`, which has a Plan, for this call (the arguments of a KernelProblem without constants); made if
-  // absent. What Plan throws is passed on, and nothing is kept.
+  // The plan of `kernel`, which has a Plan, for this call (the arguments of a KernelProblem); made if absent. What Plan
+  // throws is passed on, and nothing is kept.
   std::shared_ptr<const KernelPlan> Get(const Kernel& kernel, const OpSchema& schema, const std::vector<BoundArg>& args,
-                                        std::span<const MetaTensor* const> outputs, int threads);
+                                        std::span<const MetaTensor* const> outputs, std::span<const int8_t> constants,
+                                        int threads);
   size_t size() const;
 
   static PlanCache& Global();

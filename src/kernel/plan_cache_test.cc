@@ -21,7 +21,7 @@ std::shared_ptr<const KernelPlan> Get(PlanCache* cache, int64_t size, int64_t st
   const Attribute attribute = step;
   const std::vector<BoundArg> args = {{{&x}, nullptr}, {{}, &attribute}};
   const MetaTensor* outputs[] = {&x};
-  return cache->Get(Planned(), TestOp("kt_planned"), args, outputs, threads);
+  return cache->Get(Planned(), TestOp("kt_planned"), args, outputs, {}, threads);
 }
 
 TEST(PlanCache, PlansOncePerCall) {

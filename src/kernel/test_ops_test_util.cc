@@ -46,6 +46,9 @@ void Image(const CpuContext& /*context*/, const DenseTensor& x, const DenseTenso
   WHERRY_CHECK(x.layout() == out->layout() && filter.layout() == DataLayout::kNCHW, "layouts");
   for (int64_t i = 0; i < x.numel(); ++i) out->mutable_data<T>()[i] = x.data<T>()[i] * filter.data<T>()[0];
 }
+Support SingleSupports(const KernelProblem& problem) {
+  return problem.Input("x")->dims[0] == Dim(1) ? Support::Yes() : Support::No("needs one image");
+}
 template <typename T>
 void Positive(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
   const T* values = x.data<T>();
@@ -94,6 +97,10 @@ REGISTER_KERNEL(kt_scale, apart, kCustom, kNCHW, ScaleApart, float);
 REGISTER_KERNEL(kt_add, ref, kHost, kNCHW, Add, float, double);
 REGISTER_KERNEL(kt_image, ref, kHost, kNCHW, Image, float);
 REGISTER_KERNEL_VARIANT(kt_image, cpu, fast, kX86, kFloat, kNHWC).Run(&KernelImpl<&Image<float>>::Compute).Priority(10);
+REGISTER_KERNEL_VARIANT(kt_image, ref, single, kHost, kFloat, kNCHW)
+    .Supports(&SingleSupports)
+    .Run(&KernelImpl<&Image<float>>::Compute)
+    .Priority(-1);
 REGISTER_KERNEL(kt_positive, ref, kHost, kNCHW, Positive, float);
 REGISTER_KERNEL(kt_full, ref, kHost, kNCHW, Full, float, int64_t);
 REGISTER_KERNEL_VARIANT(kt_planned, ref, counted, kHost, kFloat, kNCHW)

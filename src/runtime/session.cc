@@ -470,6 +470,12 @@ void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
   InvokeOptions options;
   for (const std::vector<int>& slots : instruction.outputs) options.output_counts.push_back(slots.size());
   options.kernel = instruction.kernel;
+  options.or_another = true;
+  options.constants = instruction.constants;
+  options.pack = [this](const Kernel& kernel, const DenseTensor& weight, const std::string& format) {
+    const PackDemand demand{&kernel, &weight, format};
+    return executable_->packs().Get({&demand, 1}, devices_.cpu().pool()).at(0);
+  };
   const Target target = instruction.kernel == nullptr ? plan->targets[call->Slot(instruction.outputs.at(0).at(0))]
                                                       : instruction.kernel->key.target();
   auto results = InvokeOp(*instruction.schema, args, &devices_.Get(target), options);

@@ -404,6 +404,33 @@ block main(%x : f32[6], %s : i64[2]) -> (%z) {
   }
 }
 
+TEST_P(SessionTest, WeightsArePackedOnceForShapesThatDependOnData) {
+  const auto executable = Build(R"(
+weight %f : f32[2,1,1,1] = [2, 3]
+block main(%x : f32[4], %s : i64[4]) -> (%y) {
+  %image = reshape(x: %x, shape: %s)
+  %y = conv2d(x: %image, filter: %f)
+}
+)",
+                                GetParam());
+  Session session(executable, nullptr);
+  std::vector<std::shared_ptr<DenseTensor>> outputs;
+  const DenseTensor x = F32({4}, {1, 2, 3, 4});
+  DenseTensor shape(HostAllocator(), TensorMeta{DataType::kInt64, Shape{4}, DataLayout::kNCHW, 0});
+  size_t packed = 0;
+  for (const int64_t height : {2, 4, 1}) {
+    const std::vector<int64_t> dims = {1, 1, height, 4 / height};
+    std::copy(dims.begin(), dims.end(), shape.mutable_data<int64_t>());
+    session.Run({&x, &shape}, &outputs);
+    EXPECT_EQ(outputs[0]->shape(), (Shape{1, 2, height, 4 / height}));
+    EXPECT_EQ(Values(*outputs[0]), (std::vector<float>{2, 4, 6, 8, 3, 6, 9, 12}));
+    if (packed == 0) packed = executable->packs().bytes();
+    const Kernel* kernel = executable->main().instructions[1].kernel;
+    EXPECT_EQ(packed > 0, kernel->pack != nullptr) << kernel->id();
+    EXPECT_EQ(executable->packs().bytes(), packed);
+  }
+}
+
 // The result has the shape of x, whatever that of the others: they must fit all the same.
 TEST_P(SessionTest, ArgumentsWhoseShapesDependOnDataAreChecked) {
   Session session(Build(R"(
