@@ -17,14 +17,10 @@ using Outputs = std::vector<DenseTensor>;
 Outputs RunProgram(Program program, const std::vector<DenseTensor>& inputs, int threads, bool poison,
                    bool twice = false);
 
-// One run op by op, every floating result multiplied by 1 + noise, |noise| a few units of its type's last place: what
-// differs between such runs is not determined by the program. Error(kUnsupported) for ops that the runtime executes,
-// but for `if` and `loop`.
-Outputs RunWithNoise(const Program& program, const std::vector<DenseTensor>& inputs, uint64_t seed);
-
 // "" when `got` is what `plain`, the results of `program` without passes, says: shapes and types equal, numbers that
 // are whole equal, others within their type's rounding of the largest magnitude, or within a multiple of what noise
-// does to them. Otherwise which output and element.
+// does to them. An infinity or NaN that follows from numbers which overflow on the way is compared with nothing:
+// factors that a pass joins may keep them from that. Otherwise which output and element.
 std::string Difference(const Program& program, const std::vector<DenseTensor>& inputs, const Outputs& plain,
                        const Outputs& got);
 
