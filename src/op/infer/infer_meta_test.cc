@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "op/unknown_dim.h"
 #include "wherry/error.h"
 
 namespace wherry {
