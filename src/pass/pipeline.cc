@@ -24,7 +24,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "batch_norm_split_pass",      // what is left of them: steps for an epilogue or an elementwise group
       "fc_fuse_pass",               // mul or matmul + bias -> fc, before the bias is taken as an elementwise op
       "flatten_fc_fuse_pass",       // fc flattens by itself
-      "lstm_fuse_pass",             // cells, before epilogues and elementwise groups take their pieces
+      "recurrent_fuse_pass",        // cells, before epilogues and elementwise groups take their pieces
       "shuffle_channel_fuse_pass",  // reshape, transpose, reshape: the axes would fix the layout
       "interpolate_fuse_pass",      // sizes computed from shapes, repeated pixels
       "norm_fuse_pass",             // before the gain or the bias is taken for a step of something else
