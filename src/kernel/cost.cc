@@ -104,8 +104,8 @@ double Products(const KernelProblem& problem) {
   if (op == "mul")
     return 2 * Elements(*problem.Input("x")) * Elements(*problem.Input("y")) / ExtentAt(*problem.Input("y"), 0);
   if (IsOneOf(op, {"matmul", "quantized_matmul", "fused_matmul"})) {
-    const bool transposed =
-        op != "quantized_matmul" && problem.HasAttr("transpose_x") && problem.Attr<bool>("transpose_x");
+    const bool may_transpose = problem.schema().FindArg("transpose_x") >= 0 && problem.HasAttr("transpose_x");
+    const bool transposed = may_transpose && problem.Attr<bool>("transpose_x");
     const MetaTensor& x = *problem.Input("x");
     return 2 * Elements(problem.Output()) * ExtentAt(x, transposed && x.rank_known && x.rank() > 1 ? -2 : -1);
   }

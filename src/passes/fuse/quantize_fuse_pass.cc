@@ -15,6 +15,7 @@
 #include "ir/fuse_util.h"
 #include "pass/act_step.h"
 #include "pass/pass_registry.h"
+#include "pass/rearrange.h"
 #include "passes/fuse/quantized_value.h"
 
 namespace wherry::mir {
@@ -92,7 +93,7 @@ class QuantizeFusePass : public ProgramPass {
     Factors factors;
     // A filter of one output channel per group is transposed nowhere; w of fc may be, where it is a weight.
     if (const Node::Stmt* flip = is_conv ? nullptr : ProducerOf(weight, "transpose")) {
-      if (flip->GetAttr<std::vector<int64_t>>("perm") != std::vector<int64_t>{1, 0}) return std::nullopt;
+      if (!HasRank(flip->input("x"), 2) || Permutation(*flip) != std::vector<int64_t>{1, 0}) return std::nullopt;
       factors.transpose_y = true;
       weight = flip->input("x");
     }
