@@ -1,11 +1,13 @@
 #include "conformance/onnx/corpus.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <memory>
 
 #include "base/check.h"
+#include "base/function_ref.h"
 #include "base/strings.h"
 #include "core/dense_tensor.h"
 
@@ -137,6 +139,28 @@ bool SameNibble(const void* got, const void* expected, int64_t i, double /*rtol*
   return false;
 }
 
+template <typename T>
+double Largest(const DenseTensor& tensor) {
+  double largest = 0;
+  const auto* data = static_cast<const T*>(tensor.raw_data());
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const double magnitude = std::fabs(static_cast<double>(data[i]));
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  }
+  return largest;
+}
+
+// What a tensor's elements may be off by.
+double Allowed(const DenseTensor& tensor, double tolerance, double steps) {
+  switch (tensor.dtype()) {
+    case DataType::kFloat: return tolerance * Largest<float>(tensor);
+    case DataType::kFP64: return tolerance * Largest<double>(tensor);
+    case DataType::kFP16: return std::max(tolerance, 0x4p-10) * Largest<Half>(tensor);
+    case DataType::kBF16: return std::max(tolerance, 0x4p-7) * Largest<Brain>(tensor);
+    default: return steps;
+  }
+}
+
 using NearFn = bool (*)(const void*, const void*, int64_t, double, double, std::string*);
 
 NearFn NearOf(DataType dtype) {
@@ -198,20 +222,26 @@ std::vector<DataSet> ReadDataSets(const OnnxTest& test) {
   return sets;
 }
 
-std::string Difference(const Tensor& got, const Tensor& expected, double rtol, double atol) {
+namespace {
+
+// Compares tensors, or sequences value by value.
+std::string Compare(const Tensor& got, const Tensor& expected,
+                    FunctionRef<std::string(const Tensor&, const Tensor&)> compare) {
   if (got.dtype() != expected.dtype())
     return StrCat("it is ", got.impl()->meta().DebugString(), ", expected ", expected.impl()->meta().DebugString());
-  if (expected.dtype() == DataType::kSequence) {
-    const std::vector<DenseTensor>& ours = TensorsOf(*got.impl());
-    const std::vector<DenseTensor>& theirs = TensorsOf(*expected.impl());
-    if (ours.size() != theirs.size()) return StrCat("it has ", ours.size(), " values, expected ", theirs.size());
-    for (size_t i = 0; i < ours.size(); ++i) {
-      const std::string difference = Difference(Tensor(std::make_shared<DenseTensor>(ours[i])),
-                                                Tensor(std::make_shared<DenseTensor>(theirs[i])), rtol, atol);
-      if (!difference.empty()) return StrCat("value ", i, ": ", difference);
-    }
-    return "";
+  if (expected.dtype() != DataType::kSequence) return compare(got, expected);
+  const std::vector<DenseTensor>& ours = TensorsOf(*got.impl());
+  const std::vector<DenseTensor>& theirs = TensorsOf(*expected.impl());
+  if (ours.size() != theirs.size()) return StrCat("it has ", ours.size(), " values, expected ", theirs.size());
+  for (size_t i = 0; i < ours.size(); ++i) {
+    const std::string difference = Compare(Tensor(std::make_shared<DenseTensor>(ours[i])),
+                                           Tensor(std::make_shared<DenseTensor>(theirs[i])), compare);
+    if (!difference.empty()) return StrCat("value ", i, ": ", difference);
   }
+  return "";
+}
+
+std::string TensorDifference(const Tensor& got, const Tensor& expected, double rtol, double atol) {
   if (got.shape() != expected.shape())
     return StrCat("its shape is ", got.shape().DebugString(), ", expected ", expected.shape().DebugString());
   const int64_t count = expected.numel();
@@ -236,6 +266,18 @@ std::string Difference(const Tensor& got, const Tensor& expected, double rtol, d
     if (!near(ours, theirs, i, rtol, atol, &difference)) return difference;
   }
   return "";
+}
+
+}  // namespace
+
+std::string Difference(const Tensor& got, const Tensor& expected, double rtol, double atol) {
+  return Compare(got, expected, [=](const Tensor& a, const Tensor& b) { return TensorDifference(a, b, rtol, atol); });
+}
+
+std::string Drift(const Tensor& got, const Tensor& expected, double tolerance, double steps) {
+  return Compare(got, expected, [=](const Tensor& a, const Tensor& b) {
+    return TensorDifference(a, b, 0, Allowed(*b.impl(), tolerance, steps));
+  });
 }
 
 }  // namespace wherry::onnx_tests

@@ -41,5 +41,8 @@ std::vector<DataSet> ReadDataSets(const OnnxTest& test);
 // Empty when `got` is what is `expected`: same types and shapes, and numbers that are as near as numpy.allclose asks
 // (bfloat16: two units in the last place); else the first difference.
 std::string Difference(const Tensor& got, const Tensor& expected, double rtol, double atol);
+// Likewise, for floating numbers within `tolerance` times the largest magnitude (half-precision ones: at least four
+// units in the last place), whole ones within `steps`.
+std::string Drift(const Tensor& got, const Tensor& expected, double tolerance, double steps);
 
 }  // namespace wherry::onnx_tests
