@@ -1,12 +1,17 @@
 #include "kernels/cpu/pool/pool2d.h"
 
+#include <string>
+#include <type_traits>
+
 #include "core/device_context.h"
+#include "kernel/kernel_impl.h"
 #include "kernel/kernel_registrar.h"
 #include "op/infer/window.h"
 
 namespace wherry::cpu {
 namespace {
 
+// Floats of every kind, the maximum of bytes.
 template <typename T>
 void Pool2dNhwc(const CpuContext& context, const DenseTensor& x, const IntArray& kernel_size,
                 const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings, bool ceil_mode,
@@ -38,11 +43,26 @@ void Pool2dNhwc(const CpuContext& context, const DenseTensor& x, const IntArray&
   shape.columns = axis(1);
   shape.in_pixel_stride = x.meta().effective_pixel_stride();
   shape.out_pixel_stride = out->meta().effective_pixel_stride();
-  Pool2d(shape, x.data<T>(), out->mutable_data<T>(), context.pool());
+  if constexpr (std::is_same_v<T, float>) {
+    Pool2d(shape, x.data<T>(), out->mutable_data<T>(), context.pool());
+  } else {
+    MaxPool2dBytes(shape, x.data<T>(), out->mutable_data<T>(), context.pool());
+  }
+}
+
+Support SupportsBytes(const KernelProblem& problem) {
+  const bool is_max = problem.Attr<std::string>("pooling_type") == "max";
+  return is_max ? Support::Yes() : Support::No("of bytes, only the maximum");
 }
 
 }  // namespace
 
 REGISTER_KERNEL(pool2d, cpu, kX86, kNHWC, Pool2dNhwc, float);
+REGISTER_KERNEL_VARIANT(pool2d, cpu, bytes, kX86, kUInt8, kNHWC)
+    .Supports(&SupportsBytes)
+    .Run(&KernelImpl<&Pool2dNhwc<uint8_t>>::Compute);
+REGISTER_KERNEL_VARIANT(pool2d, cpu, bytes, kX86, kInt8, kNHWC)
+    .Supports(&SupportsBytes)
+    .Run(&KernelImpl<&Pool2dNhwc<int8_t>>::Compute);
 
 }  // namespace wherry::cpu

@@ -1,5 +1,5 @@
 // Operators between dequantize_linear and quantize_linear as operators on the integers: convolutions and matrix
-// products (with their bias and a clamp), sums of two values, and what only moves elements.
+// products (with their bias and a clamp), sums of two values, and what only moves elements or takes the largest.
 //
 // The integers are the same but where the floats in between rounded to the other side of a step. A product that is not
 // quantised again gives f32. What is left alone stays as it is, in floats.
@@ -56,8 +56,9 @@ class QuantizeFusePass : public ProgramPass {
     int moved = 0;
     for (Node* stmt : Statements(*graph, {"conv2d", "matmul", "fc"})) products += Product(graph.get(), stmt) ? 1 : 0;
     for (Node* stmt : Statements(*graph, {"add"})) sums += Sum(graph.get(), stmt) ? 1 : 0;
-    for (Node* stmt : Statements(*graph, {"reshape", "flatten", "squeeze", "unsqueeze", "transpose", "slice"})) {
-      moved += Move(graph.get(), stmt) ? 1 : 0;
+    for (Node* stmt : Statements(*graph, {"reshape", "flatten", "squeeze", "unsqueeze", "transpose", "slice", "concat",
+                                          "expand", "pad", "pool2d", "shuffle_channel", "split"})) {
+      moved += (stmt->AsStmt().op_type() == "split" ? Split(graph.get(), stmt) : Move(graph.get(), stmt)) ? 1 : 0;
     }
     if (products + sums + moved > 0) {
       Note(StrCat(products, " products and ", sums, " sums of integers, ", moved, " operators that move them"));
@@ -315,25 +316,72 @@ class QuantizeFusePass : public ProgramPass {
     return false;
   }
 
-  // quantize(move(dequantize(a))) in the same steps is move(a).
+  // quantize(move(dequantize(a))) in the same steps is move(a). Of what concat joins, values in other steps are
+  // quantised by themselves.
   static bool Move(SSAGraph* graph, Node* node) {
-    Node* from = node->AsStmt().input("x");
-    Node* to = node->AsStmt().output();
-    const std::optional<QuantizedValue> x = Dequantized(*graph, from);
-    if (!x || !HasOneUse(*graph, to)) return false;
+    const Node::Stmt& stmt = node->AsStmt();
+    Node* to = stmt.output();
+    if (!HasOneUse(*graph, to)) return false;
     Node* last = to->outlinks()[0];
     const std::optional<QuantizedValue> quantized = QuantizedBy(*graph, last);
-    if (!quantized || !SameSteps(*graph, *x, *quantized)) return false;
-    Node* result = last->outlinks()[0];
-    const std::string name = result->AsArg().name;
-    const std::string before = from->AsArg().name;
+    if (!quantized) return false;
+    const bool joins = stmt.op_type() == "concat";
+    const NodeList parts = stmt.input_list("x");
+    NodeList integers;
+    std::vector<std::string> unused{last->outlinks()[0]->AsArg().name};
+    for (Node* part : parts) {
+      const std::optional<QuantizedValue> x = Dequantized(*graph, part);
+      const bool same = x && SameSteps(*graph, *x, *quantized);
+      if (!same && !joins) return false;
+      integers.push_back(same ? x->integers : nullptr);
+      unused.push_back(part->AsArg().name);
+    }
+    if (std::all_of(integers.begin(), integers.end(), [](const Node* part) { return part == nullptr; })) return false;
+    AttributeMap attrs = stmt.attrs();
+    if (stmt.op_type() == "pool2d" && stmt.GetAttr<std::string>("pooling_type") != "max") return false;
+    if (stmt.op_type() == "pad") {
+      if (stmt.input("value") != nullptr) return false;
+      attrs["value"] = Scalar(int64_t{StepOf(*graph, stmt.GetAttr<Scalar>("value").to<double>(), *quantized)});
+    }
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (integers[i] != nullptr) continue;
+      Binding inputs = last->AsStmt().inputs();
+      inputs["x"] = {parts[i]};
+      integers[i] = graph->NewArg(parts[i]->AsArg().name + ".quantized");
+      InferStmt(graph,
+                graph->NewStmt("quantize_linear", inputs, {{"out", {integers[i]}}}, last->AsStmt().attrs(), last));
+    }
+    Binding inputs = stmt.inputs();
+    inputs["x"] = integers;
+    Node* moved = graph->NewArg(unused[0] + ".quantized");
+    InferStmt(graph, graph->NewStmt(stmt.op_type(), inputs, {{"out", {moved}}}, attrs, last));
+    graph->ReplaceUses(last->outlinks()[0], moved);
+    EraseUnused(graph, unused);
+    return true;
+  }
+
+  // The same for pieces, all of which are quantised in the same steps.
+  static bool Split(SSAGraph* graph, Node* node) {
+    const std::optional<QuantizedValue> x = Dequantized(*graph, node->AsStmt().input("x"));
+    if (!x) return false;
+    const NodeList pieces = node->AsStmt().output_list();
+    std::vector<std::string> unused{node->AsStmt().input("x")->AsArg().name};
+    NodeList results;
+    NodeList moved;
+    for (Node* piece : pieces) {
+      if (!HasOneUse(*graph, piece)) return false;
+      Node* last = piece->outlinks()[0];
+      const std::optional<QuantizedValue> quantized = QuantizedBy(*graph, last);
+      if (!quantized || !SameSteps(*graph, *x, *quantized)) return false;
+      results.push_back(last->outlinks()[0]);
+      unused.push_back(results.back()->AsArg().name);
+    }
+    for (Node* result : results) moved.push_back(graph->NewArg(result->AsArg().name + ".quantized"));
     Binding inputs = node->AsStmt().inputs();
     inputs["x"] = {x->integers};
-    Node* moved = graph->NewArg(name + ".quantized");
-    InferStmt(graph,
-              graph->NewStmt(node->AsStmt().op_type(), inputs, {{"out", {moved}}}, node->AsStmt().attrs(), last));
-    graph->ReplaceUses(result, moved);
-    EraseUnused(graph, {name, before});
+    InferStmt(graph, graph->NewStmt("split", inputs, {{"out", moved}}, node->AsStmt().attrs(), node));
+    for (size_t i = 0; i < results.size(); ++i) graph->ReplaceUses(results[i], moved[i]);
+    EraseUnused(graph, unused);
     return true;
   }
 };

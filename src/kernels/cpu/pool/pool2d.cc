@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "base/thread_pool.h"
 #include "kernels/cpu/simd/isa.h"
@@ -106,6 +107,32 @@ void PoolBlocks(const PoolShape& s, const float* in, float* out, int64_t begin, 
   }
 }
 
+// The pixels [begin, end) of the result.
+template <typename T>
+void MaxBytes(const PoolShape& s, const T* in, T* out, int64_t begin, int64_t end) {
+  const int64_t in_row = s.columns.in * s.in_pixel_stride;
+  for (int64_t pixel = begin; pixel < end; ++pixel) {
+    const PoolWindow rows = PoolWindowAt(s.rows, pixel / s.columns.out % s.rows.out);
+    const PoolWindow columns = PoolWindowAt(s.columns, pixel % s.columns.out);
+    const T* const first = in + (pixel / (s.columns.out * s.rows.out) * s.rows.in + rows.begin) * in_row;
+    T* const HWY_RESTRICT to = out + pixel * s.out_pixel_stride;
+    std::fill_n(to, s.channels, std::numeric_limits<T>::lowest());
+    for (int64_t y = 0; y < rows.count; ++y) {
+      for (int64_t x = 0; x < columns.count; ++x) {
+        const T* const HWY_RESTRICT from =
+            first + y * rows.step * in_row + (columns.begin + x * columns.step) * s.in_pixel_stride;
+        for (int64_t c = 0; c < s.channels; ++c) to[c] = from[c] > to[c] ? from[c] : to[c];
+      }
+    }
+  }
+}
+void MaxOfSigned(const PoolShape& s, const int8_t* in, int8_t* out, int64_t begin, int64_t end) {
+  MaxBytes(s, in, out, begin, end);
+}
+void MaxOfUnsigned(const PoolShape& s, const uint8_t* in, uint8_t* out, int64_t begin, int64_t end) {
+  MaxBytes(s, in, out, begin, end);
+}
+
 }  // namespace
 }  // namespace wherry::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -146,6 +173,23 @@ void Pool2d(const PoolShape& shape, const float* in, float* out, ThreadPool* poo
   const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, window));
   ParallelFor(pool, blocks, grain, [&](int64_t begin, int64_t end) { pool_blocks(shape, in, out, begin, end); });
 }
+
+template <typename T>
+void MaxPool2dBytes(const PoolShape& shape, const T* in, T* out, ThreadPool* pool) {
+  const auto max_of = [] {
+    if constexpr (std::is_same_v<T, int8_t>) {
+      return WHERRY_ISA_CALL(MaxOfSigned);
+    } else {
+      return WHERRY_ISA_CALL(MaxOfUnsigned);
+    }
+  }();
+  const int64_t window = shape.rows.adaptive || shape.columns.adaptive ? 1 : shape.rows.kernel * shape.columns.kernel;
+  const int64_t grain = std::max<int64_t>(1, 1'000'000 / std::max<int64_t>(1, window * shape.channels));
+  ParallelFor(pool, shape.batch * shape.rows.out * shape.columns.out, grain,
+              [&](int64_t begin, int64_t end) { max_of(shape, in, out, begin, end); });
+}
+template void MaxPool2dBytes(const PoolShape& shape, const int8_t* in, int8_t* out, ThreadPool* pool);
+template void MaxPool2dBytes(const PoolShape& shape, const uint8_t* in, uint8_t* out, ThreadPool* pool);
 
 }  // namespace wherry::cpu
 #endif  // HWY_ONCE

@@ -41,7 +41,7 @@ struct PoolWindow {
 };
 PoolWindow PoolWindowAt(const PoolAxis& axis, int64_t i);
 
-// Strides in floats; what lies between the channels of two pixels is neither read nor written.
+// Strides in elements; what lies between the channels of two pixels is neither read nor written.
 struct PoolShape {
   PoolKind kind = PoolKind::kMax;
   int64_t batch = 1;
@@ -58,5 +58,8 @@ inline constexpr int64_t kPoolBlock = 64;
 // in, out: the first pixel. Sums are of each window row first, so that the mean of a large image stays exact to a few
 // ulp.
 void Pool2d(const PoolShape& shape, const float* in, float* out, ThreadPool* pool);
+// kMax of bytes; the least of the type for a window without pixels.
+template <typename T>  // int8_t or uint8_t
+void MaxPool2dBytes(const PoolShape& shape, const T* in, T* out, ThreadPool* pool);
 
 }  // namespace wherry::cpu
