@@ -23,6 +23,7 @@ std::string Heads(OnnxContext& c, const std::string& x, const char* heads) {
 }
 
 int64_t Known(OnnxContext& c, const std::string& x, size_t axis, const char* what) {
+  if (static_cast<size_t>(c.Rank(x)) <= axis) c.Corrupt(what, " is not there in ", c.Meta(x).DebugString());
   const Dim dim = c.Meta(x).dims[axis];
   if (!dim.known()) c.Unsupported(what, " is not known");
   return dim.value();
@@ -85,14 +86,17 @@ std::string Weights(OnnxContext& c, const std::string& scores, bool masked) {
 }
 
 // The operator attention, where that says it all: no cap, no scores among the results, and the softmax in the type of
-// the operands. `keys` and `values` are [batch, heads, sequence, size].
+// the operands or, for 16-bit floats, in f32 as all else, with one rounding in the end. `keys` and `values` are
+// [batch, heads, sequence, size].
 bool EmitOperator(OnnxContext& c, const std::string& query, const std::string& keys, const std::string& values,
                   int64_t heads, int64_t key_heads, double scale) {
   const DataType dtype = c.TypeOf(query);
-  if (dtype != DataType::kFloat && dtype != DataType::kFP64) return false;
+  const bool is_short = dtype == DataType::kFP16 || dtype == DataType::kBF16;
+  const DataType precise = is_short ? DataType::kFloat : dtype;
+  if (precise != DataType::kFloat && precise != DataType::kFP64) return false;
   if (c.Attr<double>("softcap", 0.0) != 0.0 || c.HasOutput(3)) return false;
   if (const auto precision = c.Attr<int64_t>("softmax_precision", 0);
-      precision != 0 && DataTypeOf(precision) != dtype) {
+      precision != 0 && DataTypeOf(precision) != dtype && DataTypeOf(precision) != precise) {
     return false;
   }
   const bool causal = c.Attr<bool>("is_causal", false);
@@ -106,9 +110,9 @@ bool EmitOperator(OnnxContext& c, const std::string& query, const std::string& k
     const Dim& have = c.Rank(c.Input(3)) == 0 ? Dim(1) : c.Meta(c.Input(3)).dims.back();
     const bool whole = have == Dim(1) || have == c.Meta(keys).dims[2];
     const bool as_is = c.TypeOf(c.Input(3)) == DataType::kBool && whole && allowed.empty();
-    mask = as_is ? c.Input(3) : Additive(c, c.Input(3), keys, query);
+    mask = as_is ? c.Input(3) : c.Cast(Additive(c, c.Input(3), keys, query), precise);
     if (!allowed.empty()) {
-      mask = c.Emit("where", {{"condition", {allowed}}, {"x", {mask}}, {"y", {c.Like(query, -kInfinity)}}});
+      mask = c.Emit("where", {{"condition", {allowed}}, {"x", {mask}}, {"y", {c.Like(mask, -kInfinity)}}});
     }
   } else {
     mask = allowed;
@@ -118,16 +122,18 @@ bool EmitOperator(OnnxContext& c, const std::string& query, const std::string& k
   const auto place = [&](size_t input, size_t past, const std::string& apart) {
     return c.Rank(c.Input(input)) == 3 && c.OptionalInput(past).empty() ? c.Input(input) : apart;
   };
-  OpInputs inputs = {
-      {"query", {packed ? c.Input(0) : query}}, {"key", {place(1, 4, keys)}}, {"value", {place(2, 5, values)}}};
-  if (!mask.empty()) inputs.push_back({"mask", {mask}});
-  c.EmitResult("attention", inputs,
-               {{"heads", heads},
-                {"key_heads", key_heads},
-                {"scale", scale},
-                {"causal", causal && sees_all},
-                {"zero_masked_rows", !mask.empty()},
-                {"merged", packed}});
+  const std::string y = c.Emit("attention",
+                               {{"query", {c.Cast(packed ? c.Input(0) : query, precise)}},
+                                {"key", {c.Cast(place(1, 4, keys), precise)}},
+                                {"value", {c.Cast(place(2, 5, values), precise)}},
+                                {"mask", {mask}}},
+                               {{"heads", heads},
+                                {"key_heads", key_heads},
+                                {"scale", scale},
+                                {"causal", causal && sees_all},
+                                {"zero_masked_rows", !mask.empty()},
+                                {"merged", packed}});
+  c.Bind(0, c.Cast(y, dtype));
   return true;
 }
 

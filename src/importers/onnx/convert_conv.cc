@@ -92,8 +92,43 @@ void DeformConv(OnnxContext& c) {
   c.Bind(0, bias.empty() ? y : c.Binary("add", y, c.Unsqueezed(bias, {1, 2})));
 }
 
+// With the statistics of this input, in f32 at least; results 1 and 2 are the running ones after it.
+void NormalizeBatch(OnnxContext& c) {
+  const std::string x = c.Input(0);
+  const int64_t rank = c.Rank(x);
+  if (rank < 2) c.Corrupt("the input has ", rank, " dimensions");
+  const DataType precise = c.TypeOf(x) == DataType::kFP64 ? DataType::kFP64 : DataType::kFloat;
+  std::vector<int64_t> others = {0};
+  std::vector<int64_t> behind;
+  for (int64_t i = 2; i < rank; ++i) {
+    others.push_back(i);
+    behind.push_back(i - 1);
+  }
+  const auto by_channel = [&](const std::string& value) {
+    return behind.empty() ? value : c.Unsqueezed(value, behind);
+  };
+  const OpAttrs over = {{"axis", IntArray(others)}};
+  const std::string wide = c.Cast(x, precise);
+  const std::string mean = c.Emit("mean", {{"x", {wide}}}, over);
+  const std::string centred = c.Binary("subtract", wide, by_channel(mean));
+  const std::string variance = c.Emit("mean", {{"x", {c.Unary("square", centred)}}}, over);
+  const std::string factor = c.Binary("multiply", c.Cast(c.Input(1), precise),
+                                      c.Unary("rsqrt", c.Scaled(variance, 1.0, c.Attr<double>("epsilon", 1e-5))));
+  const std::string y =
+      c.Binary("add", c.Binary("multiply", centred, by_channel(factor)), by_channel(c.Cast(c.Input(2), precise)));
+  c.Bind(0, c.Cast(y, c.TypeOf(x)));
+  const auto momentum = c.Attr<double>("momentum", 0.9);
+  const auto running = [&](size_t input, const std::string& now) {
+    const std::string before = c.Input(input);
+    const std::string kept = c.Scaled(c.Cast(before, precise), momentum);
+    return c.Cast(c.Binary("add", kept, c.Scaled(now, 1.0 - momentum)), c.TypeOf(before));
+  };
+  c.Bind(1, running(3, mean));
+  c.Bind(2, running(4, variance));
+}
+
 void BatchNormalization(OnnxContext& c) {
-  if (c.Attr<bool>("training_mode", false)) c.Unsupported("attribute training_mode is 1");
+  if (c.Attr<bool>("training_mode", false)) return NormalizeBatch(c);
   if (!c.Attr<bool>("spatial", true)) c.Unsupported("attribute spatial is 0");
   // Below opset 7, is_test 0 meant the statistics of this input; they and not the given ones are then results.
   if (c.opset() < 7 && !c.Attr<bool>("is_test", false)) c.Unsupported("attribute is_test is 0");

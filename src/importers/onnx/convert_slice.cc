@@ -96,6 +96,23 @@ std::vector<int64_t> EqualPieces(OnnxContext& c, int64_t whole, int64_t count) {
   return pieces;
 }
 
+// The same for a dimension that is known when it runs.
+std::string EqualPiecesOf(OnnxContext& c, const std::string& whole, size_t count) {
+  const auto ints = [&](const std::vector<int64_t>& values) { return c.ConvertContext::ConstantInts(values); };
+  const auto divisor = static_cast<int64_t>(count);
+  if (!c.HasAttr("num_outputs")) {
+    // Pieces of another dimension do not make it, which split finds.
+    const std::string piece = c.Binary("floor_divide", whole, ints({divisor}));
+    return c.Emit("concat", {{"x", std::vector<std::string>(count, piece)}}, {{"axis", int64_t{0}}});
+  }
+  const std::string above = c.Binary("add", whole, ints({divisor - 1}));
+  const std::string piece = c.Binary("floor_divide", above, ints({divisor}));
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const std::string left = c.Binary("subtract", whole, c.Binary("multiply", piece, ints(numbers)));
+  return c.Binary("minimum", c.Binary("maximum", left, ints({0})), piece);
+}
+
 void Split(OnnxContext& c) {
   const std::string x = c.Input(0);
   const size_t count = c.op().outputs.size();
@@ -118,14 +135,8 @@ void Split(OnnxContext& c) {
       attrs.emplace_back("sections", IntArray(EqualPieces(c, whole.value(), static_cast<int64_t>(count))));
     } else if (count == 1) {
       attrs.emplace_back("sections", IntArray({-1}));
-    } else if (c.HasAttr("num_outputs")) {
-      c.Unsupported("pieces of a dimension that is not known");
     } else {
-      const std::string piece =
-          c.Binary("floor_divide", c.Dimension(x, axis), c.ConvertContext::ConstantInts({static_cast<int64_t>(count)}));
-      inputs.emplace_back(
-          "sections", std::vector<std::string>{
-                          c.Emit("concat", {{"x", std::vector<std::string>(count, piece)}}, {{"axis", int64_t{0}}})});
+      inputs.emplace_back("sections", std::vector<std::string>{EqualPiecesOf(c, c.Dimension(x, axis), count)});
     }
   }
   const std::vector<std::string> pieces = c.EmitMany("split", inputs, attrs, count);

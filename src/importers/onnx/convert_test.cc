@@ -147,8 +147,9 @@ TEST(OnnxConvert, BatchNormalizationTakesItsParametersInOurOrder) {
   EXPECT_EQ(norm.Input("variance"), Names{"var"});
   EXPECT_EQ(norm.Input("bias"), Names{"bias"});
   EXPECT_EQ(norm.GetAttr<double>("epsilon"), 0.25);
+  // With its own statistics it is built of other operators.
   op.Attr("training_mode", 1);
-  EXPECT_EQ(op.ImportError().code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(Types(op.Import()).front(), "mean");
 }
 
 TEST(OnnxConvert, Reshapes) {
@@ -229,6 +230,10 @@ TEST(OnnxConvert, SplitsOldAndNew) {
   OneOp symbolic("Split", 13);
   symbolic.Input("x", {"N", int64_t{2}}).Outputs({"y", "z"});
   EXPECT_EQ(ResultMeta(symbolic.Import()), "f32[floor(N/2),2]");
+  // A last piece that may be smaller.
+  OneOp rest("Split", 18);
+  rest.Input("x", {"N", int64_t{2}}).Attr("num_outputs", 2).Outputs({"y", "z"});
+  EXPECT_EQ(Types(rest.Import()).back(), "split");
 }
 
 TEST(OnnxConvert, PadsOfAllOrSomeAxes) {

@@ -8,6 +8,7 @@
 #include "importer/apply_rule.h"
 #include "importer/import_rule.h"
 #include "importers/onnx/node_order.h"
+#include "importers/onnx/storage_types.h"
 
 namespace wherry::onnx {
 
@@ -264,7 +265,14 @@ void GraphImporter::ImportNode(const NodeProto& node) {
     state_.converter.ConvertWith(
         &context, [&] { (this->*control_flow)(resolved, &context); }, declared);
   } else {
-    state_.converter.Convert(&context, &context, declared);
+    state_.converter.ConvertWith(
+        &context,
+        [&] {
+          const DataType stored = HoldOperands(&context, &resolved.op);
+          ConvertOp(&context, &context);
+          StoreResults(&context, stored);
+        },
+        declared);
   }
   TakeResults(context);
 }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/device_context.h"
+#include "kernel/kernel_impl.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/element.h"
 #include "kernels/ref/strided.h"
@@ -25,6 +26,12 @@ void Copy(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out)
   } else if (x.numel() > 0) {
     std::memmove(to, from, static_cast<size_t>(x.numel()) * sizeof(T));
   }
+}
+
+// The same for types that exist only as storage, which have no C++ type.
+void CopyBytes(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
+  void* to = out->mutable_raw_data();
+  if (to != x.raw_data() && x.nbytes() > 0) std::memmove(to, x.raw_data(), x.nbytes());
 }
 
 template <typename T>
@@ -55,6 +62,56 @@ REGISTER_KERNEL(squeeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COM
 REGISTER_KERNEL(unsqueeze, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
 REGISTER_KERNEL(flatten, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
 REGISTER_KERNEL(assign, ref, kHost, kNCHW, Copy, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kFP8E4M3FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kFP8E5M2FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kFP8E8M0, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kFP4E2M1, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(assign, ref, storage, kHost, kUInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kFP8E4M3FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kFP8E5M2FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kFP8E8M0, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kFP4E2M1, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(reshape, ref, storage, kHost, kUInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kFP8E4M3FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kFP8E5M2FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kFP8E8M0, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kFP4E2M1, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(squeeze, ref, storage, kHost, kUInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kFP8E4M3FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kFP8E5M2FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kFP8E8M0, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kFP4E2M1, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(unsqueeze, ref, storage, kHost, kUInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kFP8E4M3FN, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kFP8E4M3FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kFP8E5M2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kFP8E5M2FNUZ, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kFP8E8M0, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kFP4E2M1, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kUInt4, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
+REGISTER_KERNEL_VARIANT(flatten, ref, storage, kHost, kUInt2, kNCHW).Run(&KernelImpl<&CopyBytes>::Compute);
 REGISTER_KERNEL(layout, ref, kHost, kAny, Layout, WHERRY_REF_ALL);
 REGISTER_KERNEL(transpose, ref, kHost, kNCHW, Transpose, WHERRY_REF_ALL, WHERRY_REF_COMPLEX, std::string);
 

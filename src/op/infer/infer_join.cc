@@ -92,7 +92,12 @@ std::vector<MetaTensor> SplitInferMeta(const MetaTensor& x, const SymIntArray& s
                  " sections, at most ", kMostSections, " are supported");
   if (!sections.known() || !x.rank_known) {
     const int64_t count = sections.known() ? static_cast<int64_t>(sections.values->size()) : *sections.count;
-    return std::vector<MetaTensor>(static_cast<size_t>(count), MetaTensor::UnknownRank(x.dtype));
+    MetaTensor piece = MetaTensor::UnknownRank(x.dtype);
+    if (x.rank_known) {
+      piece = MetaTensor(x.dtype, x.dims);
+      piece.dims[static_cast<size_t>(NormalizeAxis(axis, x.rank(), "axis"))] = kUnknownDim;
+    }
+    return std::vector<MetaTensor>(static_cast<size_t>(count), piece);
   }
   const size_t along = static_cast<size_t>(NormalizeAxis(axis, x.rank(), "axis"));
   std::vector<Dim> sizes = *sections.values;

@@ -40,7 +40,7 @@ class Draw:
 
 
 def case(name, op, inputs, attrs=None, outputs=("y",), *, domain="com.microsoft", weights=(), opset=17, rtol=1e-5,
-         atol=1e-5, expected=None, compared=None, dynamic=False, versions=None):  # fmt: skip
+         atol=1e-5, expected=None, compared=None, dynamic=False, versions=None, ir_version=10):  # fmt: skip
     """One operator. inputs: arrays, TensorProtos or None; those at `weights` are initializers. dynamic: no dimension is
     declared. expected: the outputs, else ONNX Runtime's. compared: how many of them, from the first (all)."""
     if ONLY and name not in ONLY:
@@ -74,7 +74,7 @@ def case(name, op, inputs, attrs=None, outputs=("y",), *, domain="com.microsoft"
                               [protos[i] for i in weights if protos[i] is not None])  # fmt: skip
     versions = {"": opset, "com.microsoft": 1, "ai.onnx.ml": 5} | (versions or {})
     imports = [helper.make_opsetid(name, version) for name, version in versions.items()]
-    model = helper.make_model(graph, opset_imports=imports, ir_version=10, producer_name="")
+    model = helper.make_model(graph, opset_imports=imports, ir_version=ir_version, producer_name="")
     data = model.SerializeToString()
     if expected is None:
         options = onnxruntime.SessionOptions()
@@ -86,7 +86,7 @@ def case(name, op, inputs, attrs=None, outputs=("y",), *, domain="com.microsoft"
         expected = [value.numpy() for value in session.run_with_ort_values(given, feeds)]
     part = blob(name.encode()) + blob(b"node") + struct.pack("<dd", rtol, atol) + blob(data) + struct.pack("<I", 1)
     part += struct.pack("<I", len(fed)) + b"".join(blob(names[i].encode()) + tensor(protos[i]) for i in fed)
-    results = [blob(o.encode()) + tensor(numpy_helper.from_array(np.ascontiguousarray(y))) for o, y in zip(given, expected[:compared])]
+    results = [blob(o.encode()) + tensor(y if isinstance(y, TensorProto) else numpy_helper.from_array(np.ascontiguousarray(y))) for o, y in zip(given, expected[:compared])]
     part += struct.pack("<I", len(results)) + b"".join(results)
     TESTS[name] = part
 
