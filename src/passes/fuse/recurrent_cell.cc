@@ -266,8 +266,8 @@ class CellReader {
 
 std::optional<RecurrentCell> FindRecurrentCell(const SSAGraph& graph, Node* add) {
   const MetaTensor& type = add->outlinks()[0]->AsArg().type;
-  if (!type.rank_known || type.rank() != 2 || type.dtype != DataType::kFloat || !type.dims[1].known())
-    return std::nullopt;
+  if (!type.rank_known || type.rank() != 2 || type.dtype != DataType::kFloat) return std::nullopt;
+  if (!type.dims[1].known() || type.dims[1] == Dim(0)) return std::nullopt;
   CellReader lstm(graph, add);
   if (lstm.ReadLstm()) return lstm.Finish();
   CellReader gru(graph, add);
