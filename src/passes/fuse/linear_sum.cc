@@ -41,7 +41,10 @@ void LinearReader::Use(Node* stmt) {
 }
 
 Columns LinearReader::Source(Columns at) {
-  while (const std::optional<Columns> next = ThroughCut(at)) {
+  constexpr int kMostCuts = 4;  // exporters write one
+  for (int cuts = 0; cuts < kMostCuts; ++cuts) {
+    const std::optional<Columns> next = ThroughCut(at);
+    if (!next) break;
     Use(at.value->producer());
     at = *next;
   }
