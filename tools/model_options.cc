@@ -78,6 +78,7 @@ CxxConfig ModelOptions::Config() const {
   }
   config.set_valid_places(list);
   config.set_passes_internal(Split(passes, ','));
+  if (!inputs.empty()) config.set_overridden_inputs(NamesInNpz(inputs));
   return config;
 }
 

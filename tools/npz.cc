@@ -176,6 +176,19 @@ std::vector<char> ReadEntry(zip_t* archive, uint64_t index, const std::string& n
   return bytes;
 }
 
+// Of the entries, without .npy.
+std::vector<std::string> NamesIn(zip_t* archive) {
+  std::vector<std::string> names;
+  const zip_int64_t count = zip_get_num_entries(archive, 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const char* raw = zip_get_name(archive, static_cast<zip_uint64_t>(i), 0);
+    names.emplace_back(raw == nullptr ? "" : raw);
+    std::string& name = names.back();
+    if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0) name.resize(name.size() - 4);
+  }
+  return names;
+}
+
 }  // namespace
 
 Tensor ParseNpy(const std::string& name, const std::vector<char>& bytes) {
@@ -237,14 +250,14 @@ std::string NpyHeader(const Tensor& tensor) {
   return header + text;
 }
 
+std::vector<std::string> NamesInNpz(const std::string& path) { return NamesIn(OpenZip(path, ZIP_RDONLY).get()); }
+
 std::map<std::string, Tensor> ReadNpz(const std::string& path) {
   const auto archive = OpenZip(path, ZIP_RDONLY);
   std::map<std::string, Tensor> arrays;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-  for (zip_int64_t i = 0; i < count; ++i) {
-    const char* raw = zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), 0);
-    std::string name = raw == nullptr ? "" : raw;
-    if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0) name.resize(name.size() - 4);
+  const std::vector<std::string> names = NamesIn(archive.get());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
     const std::string quoted = "'" + name + "' of '" + path + "'";
     if (arrays.count(name) != 0) Corrupt(quoted, "it is there twice");
     arrays[name] = ParseNpy(quoted, ReadEntry(archive.get(), static_cast<zip_uint64_t>(i), quoted));

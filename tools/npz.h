@@ -15,6 +15,9 @@ namespace wherry::tools {
 // order. Throws Error: kNotFound, kCorrupt (with the array's name), kUnsupported (another type).
 std::map<std::string, Tensor> ReadNpz(const std::string& path);
 
+// The names of its arrays alone.
+std::vector<std::string> NamesInNpz(const std::string& path);
+
 // Stored, in the given order; complete or not at all. Error(kInvalidArgument), before anything is written, on names
 // that a zip archive cannot hold or that programs which unpack it should not see (see CheckNames).
 void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays);

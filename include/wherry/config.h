@@ -81,6 +81,10 @@ class CxxConfig : public ConfigBase {
   void set_dump_dir(const std::string& dir) { dump_dir_ = dir; }
   // Checks the graph's invariants after every pass.
   void set_verify(bool verify) { verify_ = verify; }
+  // Inputs for which the file has a value (initializers of an ONNX model that are its inputs too) and for which the
+  // caller gives one nevertheless: they are inputs as others are. Without this they are constants. Names of anything
+  // else have no effect. The metadata "optional_inputs" lists what there is.
+  void set_overridden_inputs(const std::vector<std::string>& names) { overridden_inputs_ = names; }
   // Keeps the named values readable by GetTensor after a run: no pass fuses them away, and they leave the shared arena.
   // Names of the model's main block; others are Error(kNotFound) when it is loaded.
   void set_watched_values(const std::vector<std::string>& names) { watched_values_ = names; }
@@ -100,6 +104,7 @@ class CxxConfig : public ConfigBase {
   const std::string& stop_after() const { return stop_after_; }
   const std::string& dump_dir() const { return dump_dir_; }
   bool verify() const { return verify_; }
+  const std::vector<std::string>& overridden_inputs() const { return overridden_inputs_; }
   const std::vector<std::string>& watched_values() const { return watched_values_; }
 
  private:
@@ -114,6 +119,7 @@ class CxxConfig : public ConfigBase {
   std::string stop_after_;
   std::string dump_dir_;
   bool verify_ = false;
+  std::vector<std::string> overridden_inputs_;
   std::vector<std::string> watched_values_;
 };
 

@@ -118,8 +118,9 @@ class PaddlePredictor {
   // for a light one).
   virtual std::string ProgramText() const = 0;
   virtual std::string OptimizeReportText() const = 0;
-  // What the file says about the model: "format" ("onnx", "paddle", ...), "producer", "opset", and the model's own
-  // properties (ONNX's metadata_props) as "model.NAME". A .wry file keeps them.
+  // What the file says about the model: "format" ("onnx", "paddle", ...), "producer", "opset", "optional_inputs"
+  // (CxxConfig::set_overridden_inputs), and the model's own properties (ONNX's metadata_props) as "model.NAME". A .wry
+  // file keeps them.
   virtual const std::map<std::string, std::string>& Metadata() const = 0;
   virtual const LoadTimes& GetLoadTimes() const = 0;
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "base/strings.h"
@@ -66,12 +67,14 @@ void FindParams(const ParamsGuess& guess, const std::function<std::optional<File
 
 }  // namespace
 
-Program ImportModel(const std::string& path, const std::string& params_path) {
+Program ImportModel(const std::string& path, const std::string& params_path,
+                    std::vector<std::string> overridden_inputs) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path file(path);
   if (fs::is_directory(file, error)) file /= FindMainFile(path);
   ModelSource source;
+  source.overridden_inputs = std::move(overridden_inputs);
   source.model = OpenFile(file.string());
   const std::string folder = file.parent_path().string();
   source.open = [folder](const std::string& name) { return OpenInFolder(folder, name); };
@@ -92,8 +95,9 @@ Program ImportModel(const std::string& path, const std::string& params_path) {
   return Import(source);
 }
 
-Program ImportModel(FileBytes model, FileBytes params) {
+Program ImportModel(FileBytes model, FileBytes params, std::vector<std::string> overridden_inputs) {
   ModelSource source;
+  source.overridden_inputs = std::move(overridden_inputs);
   source.model = std::move(model);
   source.params_given = params.data.data() != nullptr;
   source.params = std::move(params);
@@ -104,8 +108,9 @@ Program ImportModel(FileBytes model, FileBytes params) {
   return Import(source);
 }
 
-Program ImportModel(const std::string& name, const FileReader& reader) {
+Program ImportModel(const std::string& name, const FileReader& reader, std::vector<std::string> overridden_inputs) {
   ModelSource source;
+  source.overridden_inputs = std::move(overridden_inputs);
   source.model = reader(name);
   if (source.model.name.empty()) source.model.name = name;
   source.open = [&reader](const std::string& file) {

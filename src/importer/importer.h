@@ -29,6 +29,8 @@ struct ModelSource {
   std::vector<std::string> looked_for;
   // Nothing of those was found, and the model's name is one that goes with one file per parameter.
   bool separate_params = false;
+  // Inputs that are to be such although the file has a value for them; other names mean nothing.
+  std::vector<std::string> overridden_inputs;
 };
 
 class Importer {
@@ -60,14 +62,15 @@ std::span<const ConverterDescriptor* const> BuiltinConverters();
 // Opens a model by path: an .onnx file, a .pdmodel or .json (parameters beside it or `params_path`), or a folder with
 // one of the known Paddle file name pairs or one file per parameter. Picks the importer by the bytes. Error(kNotFound)
 // / (kCorrupt) say what was looked for and what was found. The program keeps the files mapped as long as it uses their
-// weights.
-Program ImportModel(const std::string& path, const std::string& params_path = "");
+// weights. `overridden_inputs` as in ModelSource.
+Program ImportModel(const std::string& path, const std::string& params_path = "",
+                    std::vector<std::string> overridden_inputs = {});
 // From memory, or through a reader of named files: the main file by `name`, parameters by the usual names beside it,
 // others as the model names them. The reader throws Error(kNotFound) for a file that is not there. Bytes without an
 // owner must outlive the program.
-Program ImportModel(FileBytes model, FileBytes params = {});
+Program ImportModel(FileBytes model, FileBytes params = {}, std::vector<std::string> overridden_inputs = {});
 using FileReader = std::function<FileBytes(const std::string& name)>;
-Program ImportModel(const std::string& name, const FileReader& reader);
+Program ImportModel(const std::string& name, const FileReader& reader, std::vector<std::string> overridden_inputs = {});
 
 }  // namespace wherry
 

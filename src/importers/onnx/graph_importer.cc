@@ -98,7 +98,8 @@ void GraphImporter::AddInputs() {
     }
   }
   for (const ValueInfoProto& input : graph_.inputs) {
-    if (initialized.count(input.name) != 0) continue;
+    const bool has_value = initialized.count(input.name) != 0;
+    if (has_value && state_.overridden_inputs.count(input.name) == 0) continue;
     WHERRY_ENFORCE(!input.name.empty(), kCorrupt, "an input of graph ", Quote(graph_.name), " has no name");
     WHERRY_ENFORCE(!input.kind.empty(), kCorrupt, "input ", Quote(input.name), " has no type");
     if (input.kind == "sequence" || input.kind == "optional") {
@@ -123,8 +124,12 @@ void GraphImporter::AddSequenceInput(const ValueInfoProto& input) {
 }
 
 void GraphImporter::AddInitializers() {
+  const bool is_main = call_ == nullptr && parent_ == nullptr;
   for (const TensorProto& initializer : graph_.initializers) {
     WHERRY_ENFORCE(!initializer.name.empty(), kCorrupt, "an initializer of graph ", Quote(graph_.name), " has no name");
+    // An input in its place.
+    if (is_main && state_.overridden_inputs.count(initializer.name) != 0 && values_.count(initializer.name) != 0)
+      continue;
     Define(initializer.name, state_.builder.AddConstant(initializer.name, state_.tensors.Read(initializer)));
   }
 }

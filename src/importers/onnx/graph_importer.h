@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +26,7 @@ struct ModelState {
   ProgramBuilder builder;
   OpConverter converter;
   int64_t called_nodes = 0;
+  std::set<std::string> overridden_inputs;  // of the main graph, as in ModelSource
 };
 
 // A call of a function: what its body's nodes may refer to.
@@ -43,7 +45,7 @@ class GraphImporter {
   GraphImporter(const GraphImporter&) = delete;
   GraphImporter& operator=(const GraphImporter&) = delete;
 
-  // Inputs that have an initializer keep that value and are none.
+  // Inputs that have an initializer keep that value and are none, unless they are overridden.
   void AddInputs();
   void ImportNodes();
   // The values of the graph's outputs. Error(kCorrupt) when one has none.

@@ -1,4 +1,8 @@
 // The importer of ONNX models.
+#include <set>
+#include <string>
+#include <vector>
+
 #include "base/check.h"
 #include "base/strings.h"
 #include "importer/importer.h"
@@ -10,6 +14,19 @@ namespace wherry::onnx {
 namespace {
 
 constexpr int64_t kNewestIrVersion = 14;
+
+// "w, b": the inputs that the file has a value for. Files of IR version 3 and before list every weight as an input.
+std::string OptionalInputs(const ModelProto& model) {
+  constexpr int64_t kFirstWithoutWeights = 4;
+  if (model.ir_version < kFirstWithoutWeights) return "";
+  std::set<std::string> initialized;
+  for (const TensorProto& initializer : model.graph->initializers) initialized.insert(initializer.name);
+  std::vector<std::string> names;
+  for (const ValueInfoProto& input : model.graph->inputs) {
+    if (initialized.count(input.name) != 0) names.push_back(input.name);
+  }
+  return Join(names, ", ");
+}
 
 class OnnxImporter : public Importer {
  public:
@@ -27,7 +44,13 @@ class OnnxImporter : public Importer {
     WHERRY_ENFORCE(model.graph.has_value(), kCorrupt, name, " has no graph");
     WHERRY_ENFORCE(model.ir_version <= kNewestIrVersion, kUnsupported, name, " has IR version ", model.ir_version,
                    ", the newest that Wherry reads is ", kNewestIrVersion);
-    ModelState state{model, name, TensorReader(source), {}, {}, 0};
+    ModelState state{model,
+                     name,
+                     TensorReader(source),
+                     {},
+                     {},
+                     0,
+                     {source.overridden_inputs.begin(), source.overridden_inputs.end()}};
     GraphImporter main(&state, *model.graph, &state.builder.main());
     main.AddInputs();
     main.ImportNodes();
@@ -41,6 +64,7 @@ class OnnxImporter : public Importer {
     if (!model.producer_version.empty()) metadata["producer_version"] = model.producer_version;
     if (const auto opset = model.opsets.find(""); opset != model.opsets.end())
       metadata["opset"] = StrCat(opset->second);
+    if (const std::string optional = OptionalInputs(model); !optional.empty()) metadata["optional_inputs"] = optional;
     for (const auto& [key, value] : model.properties) metadata[StrCat("model.", key)] = value;
     return state.builder.Finish();
   }

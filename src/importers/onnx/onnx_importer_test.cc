@@ -126,7 +126,21 @@ TEST_F(OnnxImporterTest, ANameIsGivenOnce) {
 TEST_F(OnnxImporterTest, AnInitializerThatIsAnInputKeepsItsValue) {
   TestModel model = Linear();
   model.graph.inputs.push_back({"w", {int64_t{3}, int64_t{2}}});
-  ExpectLinear(ImportBytes(model.Bytes()));
+  const Program program = ImportBytes(model.Bytes());
+  ExpectLinear(program);
+  EXPECT_EQ(program.metadata.at("optional_inputs"), "w");
+  model.ir_version = 3;  // where every weight is an input
+  EXPECT_EQ(ImportBytes(model.Bytes()).metadata.count("optional_inputs"), 0U);
+}
+
+TEST_F(OnnxImporterTest, AnInputThatIsOverriddenHasNoValue) {
+  TestModel model = Linear();
+  model.graph.inputs.push_back({"w", {int64_t{3}, int64_t{2}}});
+  // "b" is no input, "other" nothing at all.
+  const Program program = ImportModel(InMemory("a.onnx", model.Bytes()), {}, {"w", "b", "other"});
+  EXPECT_EQ(program.main().inputs, (Names{"x", "w"}));
+  EXPECT_EQ(program.weights.count("w"), 0U);
+  EXPECT_EQ(program.weights.count("b"), 1U);
 }
 
 TEST_F(OnnxImporterTest, UnusedInputsStayAndUnusedWeightsGo) {
