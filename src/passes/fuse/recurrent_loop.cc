@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -65,6 +66,7 @@ class LoopReader {
   const std::vector<State>& states() const { return states_; }
   Node* sequence() const { return sequence_; }  // outside
   int64_t axis() const { return axis_; }        // of the steps
+  bool backwards() const { return backwards_; }
 
  private:
   // What a statement of this type makes the value from.
@@ -105,19 +107,34 @@ class LoopReader {
                        outputs.end(), [h](const Node* scanned) { return scanned == h; });
   }
 
-  // x is the row of a captured value that the iteration's number says.
+  // What is captured from outside under this name in the body; null: nothing.
+  Node* Captured(const Node* value) const {
+    const std::optional<size_t> input = InputAt(value);
+    const size_t carried = loop_.input_list("carried").size();
+    return input && *input >= carried ? loop_.input_list("captures")[*input - carried] : nullptr;
+  }
+  const Dim& steps() const { return Dims(sequence_)[static_cast<size_t>(axis_)]; }
+  static bool IsNumber(const Node* value, const Dim& number) {
+    const auto& values = value->AsArg().type.values;
+    return values && values->size() == 1 && values->at(0) == number;
+  }
+
+  // x is a row of a captured value, by the iteration's number from the start or from the end.
   bool ReadSequence() {
     const Node* row = Row("x");
     const Node* rows = row == nullptr ? nullptr : Through(row, "gather");
-    const std::optional<size_t> input = InputAt(rows);
-    const NodeList& carried = loop_.input_list("carried");
-    if (!input || *input < carried.size() || row->producer()->AsStmt().input("index") != body_.inputs()[0])
-      return false;
-    sequence_ = loop_.input_list("captures")[*input - carried.size()];
+    sequence_ = rows == nullptr ? nullptr : Captured(rows);
+    if (sequence_ == nullptr || !HasRank(sequence_, 3)) return false;
     axis_ = row->producer()->AsStmt().GetAttr<int>("axis");
-    if (!HasRank(sequence_, 3)) return false;
     axis_ += axis_ < 0 ? 3 : 0;
-    return axis_ < 2;
+    if (axis_ > 1) return false;
+    const Node* index = row->producer()->AsStmt().input("index");
+    if (index == body_.inputs()[0]) return true;
+    const Node* last = Through(index, "subtract");
+    if (last == nullptr || index->producer()->AsStmt().input("y") != body_.inputs()[0]) return false;
+    backwards_ = true;
+    if (!last->AsArg().is_weight) last = Captured(last);
+    return last != nullptr && IsNumber(last, steps() - 1);
   }
 
   // Once for each row, whatever the body computes.
@@ -127,9 +144,7 @@ class LoopReader {
     const Node* trips = loop_.input("trip_count");
     if ((first != nullptr && !IsTrue(graph_, first)) || (next != body_.inputs()[1] && !IsTrue(body_, next)))
       return false;
-    if (trips == nullptr) return false;
-    const auto& values = trips->AsArg().type.values;
-    return values && values->size() == 1 && values->at(0) == Dims(sequence_)[static_cast<size_t>(axis_)];
+    return trips != nullptr && IsNumber(trips, steps());
   }
 
   const SSAGraph& graph_;
@@ -138,6 +153,7 @@ class LoopReader {
   const Node* rnn_ = nullptr;
   Node* sequence_ = nullptr;
   int64_t axis_ = 0;
+  bool backwards_ = false;
   std::vector<State> states_;
   std::set<const Node*> parts_;  // statements of the body
 };
@@ -157,6 +173,13 @@ bool FuseRecurrentLoop(SSAGraph* graph, Node* loop) {
   };
   Node* x = reader.sequence();
   if (reader.axis() == 1) x = make("transpose", x, {{"perm", std::vector<int64_t>{1, 0, 2}}});
+  if (reader.backwards()) {
+    x = make("slice", x,
+             {{"axes", std::vector<int64_t>{0}},
+              {"starts", IntArray({-1})},
+              {"ends", IntArray({std::numeric_limits<int64_t>::min()})},
+              {"steps", std::vector<int64_t>{-1}}});
+  }
   Binding inputs = {{"x", {x}}};
   Binding outputs;
   for (const char* weight : kLayerWeights) {
