@@ -107,22 +107,52 @@ void PoolBlocks(const PoolShape& s, const float* in, float* out, int64_t begin, 
   }
 }
 
-// The pixels [begin, end) of the result.
+// A window of bytes: its first pixel inside the image, and steps in elements.
+template <typename T>
+struct ByteWindow {
+  const T* in;
+  int64_t rows;
+  int64_t columns;
+  int64_t row_step;
+  int64_t column_step;
+};
+
+template <typename T>
+HWY_INLINE void MaxOfLanes(const ByteWindow<T>& window, int64_t c, T* to) {
+  const hn::ScalableTag<T> d;
+  auto most = hn::Set(d, std::numeric_limits<T>::lowest());
+  for (int64_t y = 0; y < window.rows; ++y) {
+    const T* p = window.in + y * window.row_step + c;
+    for (int64_t x = 0; x < window.columns; ++x, p += window.column_step) most = hn::Max(most, hn::LoadU(d, p));
+  }
+  hn::StoreU(most, d, to + c);
+}
+
+// The pixels [begin, end) of the result. The last vector of channels overlaps the one before it.
 template <typename T>
 void MaxBytes(const PoolShape& s, const T* in, T* out, int64_t begin, int64_t end) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   const int64_t in_row = s.columns.in * s.in_pixel_stride;
   for (int64_t pixel = begin; pixel < end; ++pixel) {
     const PoolWindow rows = PoolWindowAt(s.rows, pixel / s.columns.out % s.rows.out);
     const PoolWindow columns = PoolWindowAt(s.columns, pixel % s.columns.out);
-    const T* const first = in + (pixel / (s.columns.out * s.rows.out) * s.rows.in + rows.begin) * in_row;
-    T* const HWY_RESTRICT to = out + pixel * s.out_pixel_stride;
-    std::fill_n(to, s.channels, std::numeric_limits<T>::lowest());
-    for (int64_t y = 0; y < rows.count; ++y) {
-      for (int64_t x = 0; x < columns.count; ++x) {
-        const T* const HWY_RESTRICT from =
-            first + y * rows.step * in_row + (columns.begin + x * columns.step) * s.in_pixel_stride;
-        for (int64_t c = 0; c < s.channels; ++c) to[c] = from[c] > to[c] ? from[c] : to[c];
+    const int64_t image = pixel / (s.columns.out * s.rows.out);
+    const ByteWindow<T> window{in + (image * s.rows.in + rows.begin) * in_row + columns.begin * s.in_pixel_stride,
+                               rows.count, columns.count, rows.step * in_row, columns.step * s.in_pixel_stride};
+    T* const to = out + pixel * s.out_pixel_stride;
+    int64_t c = 0;
+    for (; c + lanes <= s.channels; c += lanes) MaxOfLanes(window, c, to);
+    if (c < s.channels && s.channels >= lanes) {
+      MaxOfLanes(window, s.channels - lanes, to);
+      continue;
+    }
+    for (; c < s.channels; ++c) {
+      T most = std::numeric_limits<T>::lowest();
+      for (int64_t y = 0; y < window.rows; ++y) {
+        const T* p = window.in + y * window.row_step + c;
+        for (int64_t x = 0; x < window.columns; ++x) most = std::max(most, p[x * window.column_step]);
       }
+      to[c] = most;
     }
   }
 }
