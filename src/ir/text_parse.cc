@@ -178,12 +178,14 @@ class Parser {
   }
 
   void ParseWeight() {
+    cursor_.Peek();  // skips space
+    const TextCursor at = cursor_;
     const std::string name = Value();
     Expect(':');
     const MetaTensor type = Word2Type();
-    if (!type.rank_known || !type.known()) Fail(StrCat("weight ", name, " needs a known shape"));
-    if (SizeOf(type.dtype) == 0) Fail(StrCat("weight ", name, ": this element type cannot be written as text"));
-    if (program_.weights.count(name) != 0) Fail(StrCat("weight ", name, " is defined twice"));
+    if (!type.rank_known || !type.known()) at.FailWith(StrCat("weight ", name, " needs a known shape"));
+    if (SizeOf(type.dtype) == 0) at.FailWith(StrCat("weight ", name, ": this element type cannot be written as text"));
+    if (program_.weights.count(name) != 0) at.FailWith(StrCat("weight ", name, " is defined twice"));
     // Every listed element takes at least two characters and four base64 digits hold three bytes: what the text cannot
     // hold is not allocated.
     const TensorMeta meta = type.tensor_meta();
@@ -191,19 +193,20 @@ class Parser {
     if (AcceptLeftOut()) {
       data_left_out_ = true;
       const auto given = given_.find(name);
-      if (given == given_.end()) Fail(StrCat("the data of weight ", name, " was left out and is not given either"));
+      if (given == given_.end())
+        at.FailWith(StrCat("the data of weight ", name, " was left out and is not given either"));
       if (!(given->second.meta() == meta))
-        Fail(StrCat("weight ", name, " is given as ", given->second.meta().DebugString()));
+        at.FailWith(StrCat("weight ", name, " is given as ", given->second.meta().DebugString()));
       program_.weights.insert(given_.extract(given));
       return;
     }
     if (meta.nbytes() / 16 > text_.size())
-      Fail(StrCat("weight ", name, " is larger than the text that should hold it"));
+      at.FailWith(StrCat("weight ", name, " is larger than the text that should hold it"));
     DenseTensor tensor(HostAllocator(), meta);
     if (cursor_.AcceptWord("base64")) {
       const std::vector<std::byte> bytes = Base64();
       if (bytes.size() != meta.nbytes())
-        Fail(StrCat("weight ", name, " has ", bytes.size(), " bytes, expected ", meta.nbytes()));
+        at.FailWith(StrCat("weight ", name, " has ", bytes.size(), " bytes, expected ", meta.nbytes()));
       std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(tensor.mutable_raw_data()));
     } else {
       switch (meta.dtype) {
@@ -213,7 +216,7 @@ class Parser {
         case DataType::kInt32: FillList<int32_t>(&tensor); break;
         case DataType::kInt64: FillList<int64_t>(&tensor); break;
         case DataType::kFloat: FillList<float>(&tensor); break;
-        default: Fail("elements of this type are written as base64");
+        default: at.FailWith("elements of this type are written as base64");
       }
     }
     program_.weights[name] = std::move(tensor);
@@ -315,7 +318,7 @@ class Parser {
     try {
       ValidateOpDesc(*schema, &op);
     } catch (const Error& error) {
-      Fail(error.message());
+      at_type.FailWith(error.message());
     }
     block->ops.push_back(std::move(op));
   }
@@ -346,13 +349,14 @@ class Parser {
     KernelPick pick;
     if (cursor_.AcceptWord("blocks")) {
       Expect('(');
+      const TextCursor at = cursor_;
       std::vector<std::string> names;
       do {
         names.push_back(Word());
       } while (Accept(','));
       Expect(')');
       op->SetBlocks(std::vector<int>(names.size(), -1));  // until all blocks are known
-      pending_blocks_.push_back({program_.blocks.size(), block->ops.size(), std::move(names)});
+      pending_blocks_.push_back({program_.blocks.size(), block->ops.size(), std::move(names), at});
     }
     if (Accept('@')) op->SetLabel(cursor_.QuotedText());
     if (Accept('#')) {
@@ -390,6 +394,7 @@ class Parser {
     size_t block;
     size_t op;
     std::vector<std::string> names;
+    TextCursor at;
   };
 
   void ResolveBlocks(size_t index) {
@@ -398,7 +403,7 @@ class Parser {
       std::vector<int> blocks;
       for (const std::string& name : pending.names) {
         const auto it = std::find(block_names_.begin(), block_names_.end(), name);
-        if (it == block_names_.end()) Fail(StrCat("there is no block '", name, "'"));
+        if (it == block_names_.end()) pending.at.FailWith(StrCat("there is no block '", name, "'"));
         blocks.push_back(static_cast<int>(it - block_names_.begin()));
       }
       program_.blocks[index].ops[pending.op].SetBlocks(std::move(blocks));
