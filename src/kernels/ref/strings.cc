@@ -8,7 +8,6 @@
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/broadcast.h"
 #include "kernels/ref/letter_case.h"
-#include "kernels/ref/regex.h"
 
 namespace wherry::ref {
 namespace {
@@ -87,16 +86,8 @@ void Normalize(const CpuContext& /*context*/, const DenseTensor& x, const std::s
   std::move(kept.begin(), kept.end(), out->mutable_data<T>());
 }
 
-template <typename T>
-void FullMatch(const CpuContext& /*context*/, const DenseTensor& x, const std::string& pattern, DenseTensor* out) {
-  const Regex regex(pattern);
-  bool* to = out->mutable_data<bool>();
-  for (int64_t i = 0, n = x.numel(); i < n; ++i) to[i] = regex.MatchesAll(x.data<T>()[i]);
-}
-
 }  // namespace
 
-REGISTER_KERNEL(regex_full_match, ref, kHost, kNCHW, FullMatch, std::string);
 REGISTER_KERNEL(string_concat, ref, kHost, kNCHW, Concat, std::string);
 REGISTER_KERNEL(string_split, ref, kHost, kNCHW, Split, std::string);
 REGISTER_KERNEL(string_normalize, ref, kHost, kNCHW, Normalize, std::string);

@@ -4,53 +4,10 @@
 
 #include "kernels/ref/letter_case.h"
 #include "kernels/ref/number_strings.h"
-#include "kernels/ref/regex.h"
 #include "wherry/error.h"
 
 namespace wherry::ref {
 namespace {
-
-bool Matches(const char* pattern, const char* text) { return Regex(pattern).MatchesAll(text); }
-
-TEST(Regex, Matches) {
-  EXPECT_TRUE(Matches("", ""));
-  EXPECT_FALSE(Matches("", "a"));
-  EXPECT_TRUE(Matches("a|bc", "bc"));
-  EXPECT_FALSE(Matches("a|bc", "ac"));
-  EXPECT_TRUE(Matches("(a|b)*c", "ababc"));
-  EXPECT_TRUE(Matches("a{2,3}", "aaa"));
-  EXPECT_FALSE(Matches("a{2,3}", "aaaa"));
-  EXPECT_TRUE(Matches("(ab){2}x{0}", "abab"));
-  EXPECT_TRUE(Matches("a{,3}", "a{,3}"));
-  EXPECT_TRUE(Matches("www\\.[\\w.-]+\\.\\bcom\\b", "www.google.com"));
-  EXPECT_FALSE(Matches("www\\.[\\w.-]+\\.\\bcom\\b", "www.google.comx"));
-  EXPECT_TRUE(Matches("[^\\d\\s]+", "a-\xC3\xA4"));
-  EXPECT_TRUE(Matches("[[:upper:]][]a-]*", "X]-a"));
-  EXPECT_TRUE(
-      Matches("(?i)stra\xC3\x9F"
-              "e(?-i:X)",
-              "STRA\xC3\x9F"
-              "EX"));
-  EXPECT_FALSE(Matches("(?i)a(?-i:X)", "Ax"));
-  EXPECT_TRUE(Matches("(?P<name>.)\\x41\\x{42}\\Q.*\\E", "zAB.*"));
-  EXPECT_FALSE(Matches(".", "\n"));
-  EXPECT_TRUE(Matches("(?s).", "\n"));
-  EXPECT_TRUE(Matches("(?m)a$\n^b", "a\nb"));
-  EXPECT_TRUE(Matches(".", "\xE2\x82\xAC"));  // one code point
-  EXPECT_TRUE(Matches("(a*)*b", "aaaab"));
-}
-
-// What takes backtracking engines exponential time.
-TEST(Regex, IsLinear) { EXPECT_FALSE(Matches("(a|aa)*(a*)*c", std::string(20000, 'a').c_str())); }
-
-TEST(Regex, Refuses) {
-  for (const char* pattern :
-       {"(", ")", "[", "*", "a**", "\\", "a{2,1}", "a{1001}", "[b-a]", "\\y", "(?z)", "\\x{110000}"})
-    EXPECT_THROW(Regex{pattern}, Error) << pattern;
-  EXPECT_THROW(Regex{"\\pL"}, Error);
-  EXPECT_THROW(Regex{"((((a{1000}){1000}){1000}))"}, Error);
-  EXPECT_THROW(Regex{std::string(1000, '(')}, Error);
-}
 
 TEST(LetterCase, OfUtf8) {
   EXPECT_EQ(UpperCase("stra\xC3\xA4 \xD1\x91\xD0\xB1 \xC3\xBF"), "STRA\xC3\x84 \xD0\x81\xD0\x91 \xC5\xB8");
