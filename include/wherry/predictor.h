@@ -82,7 +82,8 @@ class PaddlePredictor {
 
   // Reads the inputs, writes the outputs. On a shape seen before nothing is allocated.
   virtual void Run() = 0;
-  // Ends the run in progress in another thread before its next op, with Error(kCancelled); no effect when none runs.
+  // Ends the run in progress in another thread before its next op, or the next part of one whose work is shared out,
+  // with Error(kCancelled); no effect when none runs.
   virtual void Cancel() = 0;
 
   // Another predictor on the same weights and program, for another thread; any shapes.

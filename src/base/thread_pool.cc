@@ -13,6 +13,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/check.h"
 #include "base/cpu_quota.h"
 #include "base/log.h"
@@ -92,13 +93,19 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::Run(int64_t chunks, FunctionRef<void(int64_t)> fn) {
+  const std::atomic<bool>* const cancelled = ScopedCancellation::Flag();
+  const auto unless_cancelled = [cancelled, fn](int64_t chunk) {
+    ThrowIfCancelled(cancelled);
+    fn(chunk);
+  };
+  const FunctionRef<void(int64_t)> run = cancelled == nullptr ? fn : FunctionRef<void(int64_t)>(unless_cancelled);
   if (chunks <= 1 || threads_ == 1 || !HaveWorkers() || busy_.exchange(true, std::memory_order_acquire)) {
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) fn(chunk);
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) run(chunk);
     return;
   }
   failed_.store(false, std::memory_order_relaxed);
   for (int64_t first = 0; first < chunks && !failed_.load(std::memory_order_relaxed); first += kMaxJobChunks) {
-    RunJob(first, static_cast<uint32_t>(std::min(chunks - first, kMaxJobChunks)), fn);
+    RunJob(first, static_cast<uint32_t>(std::min(chunks - first, kMaxJobChunks)), run);
   }
   std::exception_ptr error = std::exchange(error_, nullptr);
   busy_.store(false, std::memory_order_release);
@@ -293,6 +300,24 @@ int ThreadPool::DefaultThreads() {
   return quota < affinity ? std::max(1, static_cast<int>(quota)) : affinity;
 }
 
+namespace {
+
+// In one call, or where somebody may want it to end early, in pieces: many enough for that, few enough to cost nothing.
+void RunOnCaller(int64_t total, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> fn) {
+  constexpr int64_t kMinGrains = 64;
+  constexpr int64_t kMostPieces = 64;
+  const std::atomic<bool>* const cancelled = ScopedCancellation::Flag();
+  const int64_t grains = total / grain;
+  const int64_t pieces = cancelled == nullptr ? 1 : std::clamp<int64_t>(grains / kMinGrains, 1, kMostPieces);
+  const int64_t length = grains / pieces * grain;
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    ThrowIfCancelled(cancelled);
+    fn(piece * length, piece + 1 == pieces ? total : (piece + 1) * length);
+  }
+}
+
+}  // namespace
+
 void ParallelFor(ThreadPool* pool, int64_t total, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> fn) {
   if (total <= 0) return;
   grain = std::max<int64_t>(grain, 1);
@@ -302,7 +327,7 @@ void ParallelFor(ThreadPool* pool, int64_t total, int64_t grain, FunctionRef<voi
   const int64_t chunks =
       pool == nullptr || pool->threads() == 1 ? 1 : std::min(grains, pool->threads() * kChunksPerThread);
   if (chunks <= 1) {
-    fn(0, total);
+    RunOnCaller(total, grain, fn);
     return;
   }
   const int64_t share = grains / chunks;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "base/sanitizer_test_util.h"
 #include "wherry/error.h"
 
@@ -360,6 +361,51 @@ TEST(ParallelForTest, HugeTotalsDoNotOverflow) {
   sum = 0;
   ParallelFor(&pool, kTotal, kTotal / 3, [&](int64_t begin, int64_t end) { sum.fetch_add(end - begin); });
   EXPECT_EQ(sum.load(), kTotal);
+}
+
+TEST(CancellationTest, ARunEndsBeforeItsNextChunk) {
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    std::atomic<bool> flag{false};
+    const ScopedCancellation scoped(&flag);
+    std::atomic<int> chunks{0};
+    pool.Run(100, [&](int64_t) { ++chunks; });
+    EXPECT_EQ(chunks, 100);
+    chunks = 0;
+    try {
+      pool.Run(100'000, [&](int64_t) {
+        flag = true;
+        ++chunks;
+      });
+      ADD_FAILURE() << "it went on";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kCancelled);
+    }
+    EXPECT_LE(chunks, threads);
+    flag = false;
+    pool.Run(10, [&](int64_t) { ++chunks; });
+  }
+}
+
+TEST(CancellationTest, WorkOnTheCallerHasPieces) {
+  std::atomic<bool> flag{false};
+  const ScopedCancellation scoped(&flag);
+  int64_t next = 0;
+  ParallelFor(nullptr, 64 * 64 * 10 + 3, 10, [&](int64_t begin, int64_t end) {
+    EXPECT_EQ(begin, next);
+    EXPECT_GE(end - begin, 64 * 10);
+    next = end;
+  });
+  EXPECT_EQ(next, 64 * 64 * 10 + 3);
+  int calls = 0;
+  const auto cancelled = [&](int64_t, int64_t) {
+    flag = true;
+    ++calls;
+  };
+  EXPECT_THROW(ParallelFor(nullptr, 64 * 64 * 10, 10, cancelled), Error);
+  EXPECT_EQ(calls, 1);
+  const ScopedCancellation nothing(nullptr);
+  EXPECT_NO_THROW(ParallelFor(nullptr, 100, 10, cancelled)) << "the innermost counts";
 }
 
 }  // namespace

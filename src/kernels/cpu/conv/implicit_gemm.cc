@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cancellation.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/simd/isa.h"
 
@@ -149,7 +150,10 @@ void RunImplicitGemm(const ImplicitGemmPlan& plan, const float* in, const float*
   const auto run_chunk = WHERRY_ISA_CALL(RunChunk);
   const int64_t chunks = plan.pixel_chunks * plan.panel_chunks;
   if (pool == nullptr || chunks == 1) {
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(plan, chunk, in, packed, epilogue, out);
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      ThrowIfCancelled();
+      run_chunk(plan, chunk, in, packed, epilogue, out);
+    }
     return;
   }
   pool->Run(chunks, [&](int64_t chunk) { run_chunk(plan, chunk, in, packed, epilogue, out); });

@@ -83,8 +83,11 @@ void ImplicitGemmPlan::ChooseChunks(int threads) {
   const int64_t panels = shape.weight.groups * panels_per_group;
   const int64_t most = std::max<int64_t>(1, pixels / kMinChunkPixels);
   const int64_t products = pixels * depth * shape.weight.out_channels;
-  const int64_t chunks =
+  // Between chunks a run can be cancelled: none takes more than 20 to 40 ms.
+  constexpr int64_t kMostChunkProducts = int64_t{1} << 31;
+  const int64_t shares =
       threads > 1 ? std::clamp<int64_t>(products / kMinChunkProducts, 1, threads * kChunksPerThread) : 1;
+  const int64_t chunks = std::max(shares, products / kMostChunkProducts);
   pixel_chunks = std::min(most, chunks);
   if (panels > 1) {
     const int64_t input_floats = shape.batch * shape.in_height * shape.in_width * in_pixel;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cancellation.h"
 #include "kernels/cpu/gemm/gemm_call.h"
 #include "kernels/cpu/gemm/run_gemm.h"
 #include "kernels/cpu/simd/isa.h"
@@ -54,10 +55,13 @@ GemmCut CutGemm(const GemmCall& call, int64_t tiles, int threads) {
   // are taken a panel at a time, which stays in L2 while the rows pass by.
   constexpr int64_t kSmallWeights = int64_t{512} << 10;
   constexpr int64_t kChunksPerThread = 12;
+  // Between chunks a run can be cancelled: none takes more than 20 to 40 ms.
+  constexpr int64_t kMostWork = int64_t{1} << 31;
   const int64_t panels = call.b.count;
   const int64_t bytes = call.k * panels * kPanelWidth * static_cast<int64_t>(sizeof(float));
   const int64_t work = call.m * panels * kPanelWidth * std::max<int64_t>(1, call.k);
-  const int64_t chunks = std::clamp<int64_t>(work / kMinWork, 1, threads == 1 ? 1 : threads * kChunksPerThread);
+  const int64_t most = std::max<int64_t>(threads == 1 ? 1 : threads * kChunksPerThread, work / kMostWork);
+  const int64_t chunks = std::clamp<int64_t>(work / kMinWork, 1, most);
   GemmCut cut;
   if (bytes <= kSmallWeights && tiles >= chunks) {
     cut.row_blocks = chunks;
@@ -72,7 +76,10 @@ void RunChunks(ThreadPool* pool, int64_t chunks, FunctionRef<void(int64_t)> fn) 
   if (pool != nullptr && chunks > 1) {
     pool->Run(chunks, fn);
   } else {
-    for (int64_t i = 0; i < chunks; ++i) fn(i);
+    for (int64_t i = 0; i < chunks; ++i) {
+      ThrowIfCancelled();
+      fn(i);
+    }
   }
 }
 
