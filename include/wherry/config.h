@@ -29,8 +29,9 @@ class ConfigBase {
   // allow.
   void set_threads(int threads) { threads_ = threads; }
   int threads() const { return threads_; }
-  // Upper bound on the host memory that one predictor uses for activations, results (those that somebody holds
-  // included) and scratch; a run that needs more is Error(kResourceExhausted) that names the value. 0 (default): none.
+  // Upper bound on the memory, of host and devices, that one predictor uses for activations, results (those that
+  // somebody holds included) and scratch; a run that needs more is Error(kResourceExhausted) that names the value. 0
+  // (default): none.
   void set_memory_limit(size_t bytes) { memory_limit_ = bytes; }
   size_t memory_limit() const { return memory_limit_; }
   // For finding faults; off by default. With the check, a run ends with an Error at the first op that makes a NaN or an

@@ -27,23 +27,22 @@ class Taken {
   const size_t bytes_;
 };
 
-// The deleter holds both, and lets go of them with itself.
+// The same buffer, by a pointer that holds both.
 std::shared_ptr<Buffer> Counted(std::shared_ptr<Buffer> memory, std::shared_ptr<Taken> taken) {
-  void* const data = memory->data();
-  const size_t size = memory->size();
-  const Target target = memory->target();
-  return std::make_shared<Buffer>(data, size, target, [memory = std::move(memory), taken = std::move(taken)](void*) {});
+  Buffer* const buffer = memory.get();
+  using Both = std::pair<std::shared_ptr<Buffer>, std::shared_ptr<Taken>>;
+  return {std::make_shared<Both>(std::move(memory), std::move(taken)), buffer};
 }
 
 }  // namespace
 
 std::shared_ptr<Buffer> CountingAllocator::Allocate(size_t bytes) {
   auto taken = std::make_shared<Taken>(held_, bytes, limit_);
-  return Counted(HostAllocator().Allocate(bytes), std::move(taken));
+  return Counted(memory_.Allocate(bytes), std::move(taken));
 }
 
-std::shared_ptr<Buffer> CountingAllocator::Adopt(std::shared_ptr<Buffer> memory) {
-  auto taken = std::make_shared<Taken>(held_, memory->size(), limit_);
+std::shared_ptr<Buffer> CountingAllocator::Adopt(std::shared_ptr<Buffer> memory, size_t bytes) {
+  auto taken = std::make_shared<Taken>(held_, bytes, limit_);
   return Counted(std::move(memory), std::move(taken));
 }
 

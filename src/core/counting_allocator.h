@@ -1,4 +1,4 @@
-// CountingAllocator: host memory that is counted, up to a limit.
+// CountingAllocator: memory that is counted, up to a limit.
 #pragma once
 
 #include <atomic>
@@ -12,19 +12,24 @@ namespace wherry {
 // Thread-safe. Its buffers may outlive it, and count as long as they live.
 class CountingAllocator : public Allocator {
  public:
-  // `limit`: the most that its buffers may hold together; 0: none.
-  explicit CountingAllocator(size_t limit = 0) : limit_(limit), held_(std::make_shared<std::atomic<size_t>>(0)) {}
+  // Host memory. `limit`: the most that its buffers may hold together; 0: none.
+  explicit CountingAllocator(size_t limit = 0)
+      : memory_(HostAllocator()), limit_(limit), held_(std::make_shared<std::atomic<size_t>>(0)) {}
+  // Of another allocator, which has to outlive it, counted together with `others`.
+  CountingAllocator(Allocator& memory, const CountingAllocator& others)
+      : memory_(memory), limit_(others.limit_), held_(others.held_) {}
 
-  Target target() const override { return HostAllocator().target(); }
-  // As HostAllocator; also Error(kResourceExhausted) when it would be more than the limit.
+  Target target() const override { return memory_.target(); }
+  // As the allocator that it counts; also Error(kResourceExhausted) when it would be more than the limit.
   std::shared_ptr<Buffer> Allocate(size_t bytes) override;
-  // The same memory as a buffer that counts. Throws as Allocate would.
-  std::shared_ptr<Buffer> Adopt(std::shared_ptr<Buffer> memory);
+  // A buffer of whatever memory, which counts from now on as so many bytes. Throws as Allocate would.
+  std::shared_ptr<Buffer> Adopt(std::shared_ptr<Buffer> memory, size_t bytes);
 
   size_t held() const { return held_->load(std::memory_order_relaxed); }
   size_t limit() const { return limit_; }
 
  private:
+  Allocator& memory_;
   const size_t limit_;
   const std::shared_ptr<std::atomic<size_t>> held_;
 };

@@ -42,10 +42,10 @@ TEST(CountingAllocatorTest, AdoptsMemory) {
   CountingAllocator allocator(100);
   const std::shared_ptr<Buffer> memory = HostAllocator().Allocate(60);
   {
-    const std::shared_ptr<Buffer> adopted = allocator.Adopt(memory);
+    const std::shared_ptr<Buffer> adopted = allocator.Adopt(memory, memory->size());
     EXPECT_EQ(adopted->data(), memory->data());
     EXPECT_EQ(allocator.held(), 60U);
-    EXPECT_NE(ErrorText([&] { allocator.Adopt(memory); }), "no error");
+    EXPECT_NE(ErrorText([&] { allocator.Adopt(memory, memory->size()); }), "no error");
   }
   EXPECT_EQ(allocator.held(), 0U);
 }

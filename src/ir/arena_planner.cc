@@ -91,21 +91,26 @@ ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes) {
   return plan;
 }
 
-size_t PeakBytes(const std::vector<Lifetime>& lifetimes) {
-  std::vector<std::pair<int, int64_t>> changes;
+ArenaPeak PeakOf(const std::vector<Lifetime>& lifetimes) {
+  int steps = 0;
+  for (const Lifetime& life : lifetimes) steps = std::max(steps, life.last + 1);
+  std::vector<int64_t> changes(static_cast<size_t>(steps) + 1);
+  int64_t sum = 0;
   for (const Lifetime& life : lifetimes) {
     const auto bytes = CheckedCast<int64_t>(After(0, life.bytes), "memory for activations");
-    changes.emplace_back(life.first, bytes);
-    changes.emplace_back(life.last + 1, -bytes);
+    sum = CheckedAdd(sum, bytes, "memory for activations");  // so that no part of it can wrap
+    changes[static_cast<size_t>(life.first)] += bytes;
+    changes[static_cast<size_t>(life.last) + 1] -= bytes;
   }
-  std::sort(changes.begin(), changes.end());
+  ArenaPeak peak;
   int64_t now = 0;
-  int64_t peak = 0;
-  for (const auto& [step, change] : changes) {
-    now = CheckedAdd(now, change, "memory for activations");
-    peak = std::max(peak, now);
+  for (int step = 0; step < steps; ++step) {
+    now += changes[static_cast<size_t>(step)];
+    const auto bytes = static_cast<size_t>(now);
+    if (bytes > peak.bytes) peak = {bytes, step, 0};
+    if (bytes == peak.bytes) ++peak.steps;
   }
-  return static_cast<size_t>(peak);
+  return peak;
 }
 
 }  // namespace wherry

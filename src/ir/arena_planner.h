@@ -24,6 +24,15 @@ inline constexpr size_t kArenaAlignment = 64;
 // + overlaps). Never worse than one buffer each; the lower bound is the largest sum alive at one step.
 // Error(kOutOfRange) when sizes add up beyond 64 bits.
 ArenaPlan PlanArena(const std::vector<Lifetime>& lifetimes);
-size_t PeakBytes(const std::vector<Lifetime>& lifetimes);
+
+// The most that is alive at one step, in sizes that are rounded up to kArenaAlignment; the first such step; and how
+// many there are.
+struct ArenaPeak {
+  size_t bytes = 0;
+  int step = 0;
+  int steps = 0;
+};
+ArenaPeak PeakOf(const std::vector<Lifetime>& lifetimes);
+inline size_t PeakBytes(const std::vector<Lifetime>& lifetimes) { return PeakOf(lifetimes).bytes; }
 
 }  // namespace wherry

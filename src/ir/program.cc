@@ -38,6 +38,7 @@ size_t CountOf(const OpDesc& op, const char* param) { return op.Input(param).siz
 void VerifyBlock(const Program& program, size_t index) {
   const Block& block = program.blocks[index];
   std::set<std::string> defined;
+  const std::set<std::string> inputs(block.inputs.begin(), block.inputs.end());
   std::set<std::string> produced;                        // by ops
   std::set<std::pair<std::string, std::string>> joined;  // a value that a later op puts into its result, and that
   if (!block.aliases.empty()) {
@@ -74,9 +75,10 @@ void VerifyBlock(const Program& program, size_t index) {
         const auto alias = block.aliases.find(name);
         if (alias == block.aliases.end()) continue;
         // Memory comes from an earlier result, or from a concat that puts the value into it: so there is no circle (no
-        // concat's result comes from an earlier one), and no input or weight is written over.
+        // concat's result comes from an earlier one). No weight is written over, and no input, which may be viewed.
         if (joined.count({name, alias->second}) != 0) continue;
-        WHERRY_ENFORCE(produced.count(alias->second) != 0, kInvalidArgument, by, " gives '", name,
+        const bool views = Views(schema) && inputs.count(alias->second) != 0;
+        WHERRY_ENFORCE(views || produced.count(alias->second) != 0, kInvalidArgument, by, " gives '", name,
                        "' in the memory of '", alias->second, "', which is not the result of an earlier op");
         // And no kernel meets memory shared in a way that it does not expect.
         WHERRY_ENFORCE(MayShare(schema, op, name, alias->second), kInvalidArgument, "value '", name,

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "op/control_flow.h"
+#include "op/memory_piece.h"
 #include "op/schema_registry.h"
 
 namespace wherry::mir {
@@ -457,8 +458,9 @@ void SSAGraph::Verify() const {
     WHERRY_CHECK(living.count(stmt) != 0, "invariant 10: a pick of an erased statement");
   for (const auto& [arg, source] : aliases_) {
     WHERRY_CHECK(living.count(arg) != 0 && living.count(source) != 0, "invariant 10: an alias of an erased argument");
-    WHERRY_CHECK(!source->arg_.is_weight && !IsInput(source), "invariant 10: ", arg->arg_.name, " overwrites ",
-                 source->arg_.name, ", a weight or an input");
+    const bool views = arg->producer() != nullptr && Views(arg->producer()->AsStmt().schema());
+    WHERRY_CHECK(!source->arg_.is_weight && (views || !IsInput(source)), "invariant 10: ", arg->arg_.name,
+                 " overwrites ", source->arg_.name, ", a weight or an input");
   }
 }
 

@@ -37,7 +37,8 @@ struct GraphShared {
 //  7. graph outputs are arguments of the graph;
 //  8. required parameters are bound, each to the right number of arguments;
 //  9. a child graph has the inputs and outputs that its owner gives and takes (op/control_flow.h);
-// 10. side tables refer to living nodes; what an alias shares the memory of is not a weight or input.
+// 10. side tables refer to living nodes; what an alias shares the memory of is not a weight, and an input only for a
+// view.
 class SSAGraph {
  public:
   explicit SSAGraph(std::shared_ptr<GraphShared> shared) : shared_(std::move(shared)) {}

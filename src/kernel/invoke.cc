@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/stopwatch.h"
 #include "kernel/default_attributes.h"
 #include "kernel/empty_extents.h"
 #include "kernel/kernel_context.h"
@@ -173,7 +174,8 @@ class Invocation {
         meta.layout = kernel_layout != DataLayout::kAny || elementwise
                           ? LayoutForKernel(kernel_layout, key_.layout(), true, meta.rank())
                           : inferred_layouts_[output];
-        meta.pixel_stride = 0;
+        const bool padded = options_.pixel_padding > 0 && meta.layout == DataLayout::kNHWC && meta.dims[1].known();
+        meta.pixel_stride = padded ? meta.dims[1].value() + options_.pixel_padding : 0;
         ++output;
       }
     }
@@ -322,6 +324,7 @@ class Invocation {
     if (kernel.plan != nullptr) SetPlan(kernel, &context);
     try {
       kernel(&context);
+      if (options_.kernel_us != nullptr) *options_.kernel_us = Time(kernel, &context);
     } catch (Error& error) {
       error.AddContext("in kernel " + kernel.id());
       throw;
@@ -330,6 +333,21 @@ class Invocation {
       for (const DenseTensor& tensor : group)
         WHERRY_CHECK(tensor.has_data(), "kernel ", kernel.id(), " made no output");
     }
+  }
+
+  double Time(const Kernel& kernel, KernelContext* context) const {
+    constexpr double kEnoughMilliseconds = 3;
+    constexpr size_t kMostRuns = 15;
+    std::vector<double> times;
+    const Stopwatch total;
+    do {
+      const Stopwatch run;
+      kernel(context);
+      device_->Synchronize();
+      times.push_back(run.Milliseconds() * 1e3);
+    } while (total.Milliseconds() < kEnoughMilliseconds && times.size() < kMostRuns);
+    std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2), times.end());
+    return times[times.size() / 2];
   }
 
   void SetPlan(const Kernel& kernel, KernelContext* context) const {

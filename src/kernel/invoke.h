@@ -37,6 +37,11 @@ struct InvokeOptions {
   // The only output is written over this argument's memory, which the schema's `inplace` must allow. Type and shape
   // must be the output's, else Error(kInvalidArgument) before anything is written. Null: new memory.
   DenseTensor* inplace = nullptr;
+  // Elements between the pixels of results that are NHWC images: for kernels that take pixel strides.
+  int64_t pixel_padding = 0;
+  // Gets what the kernel itself takes, in us, without transforms and packing: the median of further runs, of which
+  // there are as many as fit into some milliseconds. Null: it runs once.
+  double* kernel_us = nullptr;
 };
 
 // Infers, selects, transforms inputs that lie elsewhere or have another type or layout (only where the schema allows),

@@ -62,6 +62,9 @@ struct Kernel {
   PackedBytesFn packed_bytes = nullptr;  // with pack, or neither
   PackFn pack = nullptr;
   KernelFn run = nullptr;
+  // NHWC images, arguments and results, may have any pixel stride. What lies between their pixels is another value's:
+  // it may be read but means nothing, and is not written.
+  bool pixel_strides = false;
 
   Support Supports(const KernelProblem& problem) const {
     return supports == nullptr ? Support::Yes() : supports(problem);

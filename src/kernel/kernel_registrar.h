@@ -2,6 +2,7 @@
 //
 // A plain typed function, instantiated for a list of element types:
 //   REGISTER_KERNEL(softmax, ref, kHost, kNCHW, Softmax, float, double);
+//   REGISTER_KERNEL(relu, cpu, kX86, kAny, Relu, float).PixelStrides();
 // A kernel with its own Supports, Plan or Pack, one element type:
 //   REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kX86, kFloat, kNHWC)
 //       .Supports(&Supports).Plan(&Plan).Pack(&PackedBytes, &Pack).Run(&Run).Priority(20);
@@ -41,6 +42,7 @@ struct KernelDescriptor {
   PlanFn plan = nullptr;
   PackedBytesFn packed_bytes = nullptr;
   PackFn pack = nullptr;
+  bool pixel_strides = false;
 
   // Kernels instantiated for Types by `instantiate`, a generic lambda that gives {function, signature} for a type.
   template <typename... Types, typename Instantiate>
@@ -100,6 +102,12 @@ struct KernelDescriptor {
   constexpr KernelDescriptor Priority(int value) const {
     KernelDescriptor copy = *this;
     copy.priority = value;
+    return copy;
+  }
+  // See Kernel::pixel_strides.
+  constexpr KernelDescriptor PixelStrides() const {
+    KernelDescriptor copy = *this;
+    copy.pixel_strides = true;
     return copy;
   }
 };

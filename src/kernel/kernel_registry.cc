@@ -40,6 +40,7 @@ std::vector<Kernel> KernelsOf(const KernelDescriptor& descriptor) {
     kernel.plan = descriptor.plan;
     kernel.packed_bytes = descriptor.packed_bytes;
     kernel.pack = descriptor.pack;
+    kernel.pixel_strides = descriptor.pixel_strides;
     kernel.run = descriptor.instances[i].run;
     WHERRY_ENFORCE(kernel.run != nullptr, kInvalidArgument, "kernel ", kernel.id(), " for ", kernel.key.DebugString(),
                    " is registered without .Run()");

@@ -10,10 +10,12 @@ namespace wherry {
 
 namespace {
 
+bool ChannelsLast(const MetaTensor& type) { return type.layout == DataLayout::kNHWC && type.rank() >= 3; }
+
 // The axes from the outermost in memory to the innermost.
 std::vector<size_t> MemoryOrder(const MetaTensor& type) {
   std::vector<size_t> order;
-  const bool channels_last = type.layout == DataLayout::kNHWC && type.rank() >= 3;
+  const bool channels_last = ChannelsLast(type);
   for (size_t axis = 0; axis < type.dims.size(); ++axis) {
     if (!channels_last || axis != 1) order.push_back(axis);
   }
@@ -27,7 +29,7 @@ bool Regular(const MetaTensor& type) {
 }
 
 // `part` is what lies at [start, start + its extent) of `whole` along each axis. It is one piece if only one axis is
-// cut and everything outside that axis is one element.
+// cut and everything outside that axis is one element; and besides channels, the innermost axis, which leave gaps.
 MemoryPiece PieceAt(const MetaTensor& whole, const MetaTensor& part, const std::vector<Dim>& starts) {
   MemoryPiece piece;
   if (!Regular(whole) || !Regular(part) || whole.layout != part.layout || whole.dtype != part.dtype ||
@@ -36,6 +38,8 @@ MemoryPiece PieceAt(const MetaTensor& whole, const MetaTensor& part, const std::
   }
   bool known = true;
   bool cut = false;
+  bool channels_cut = false;
+  bool pixels = false;  // more than one
   Dim stride = 1;
   Dim offset = 0;
   const std::vector<size_t> order = MemoryOrder(whole);
@@ -43,11 +47,17 @@ MemoryPiece PieceAt(const MetaTensor& whole, const MetaTensor& part, const std::
     const Dim& extent = part.dims[*axis];
     known = known && extent.known() && whole.dims[*axis].known() && starts[*axis].known();
     if (cut && extent.known() && extent != Dim(1)) return piece;
-    cut = cut || extent != whole.dims[*axis];
+    if (ChannelsLast(whole) && axis == order.rbegin()) {
+      channels_cut = extent != whole.dims[*axis];
+    } else {
+      cut = cut || extent != whole.dims[*axis];
+      pixels = pixels || extent != Dim(1);
+    }
     offset = offset + starts[*axis] * stride;
     stride = stride * whole.dims[*axis];
   }
   piece.possible = true;
+  piece.strided = channels_cut && pixels;
   if (known) piece.offset = offset.value();
   return piece;
 }
@@ -96,6 +106,29 @@ MemoryPiece PieceOfSlice(const OpSchema& schema, const std::vector<BoundArg>& ar
   return piece;
 }
 
+// Neighbouring positions in rising order are a slice, whose axis then is replaced by those of the index.
+MemoryPiece PieceOfGather(const OpSchema& schema, const std::vector<BoundArg>& args, const MetaTensor& x,
+                          const MetaTensor& result) {
+  const auto arg = [&](const char* name) -> const BoundArg& { return args[static_cast<size_t>(schema.FindArg(name))]; };
+  const auto positions = Numbers(arg("index"));
+  if (!positions || positions->empty() || x.layout != DataLayout::kNCHW || result.layout != DataLayout::kNCHW)
+    return {};
+  const size_t axis = Axis(AttributeCast<int64_t>(*arg("axis").attribute), x.rank());
+  for (size_t i = 1; i < positions->size(); ++i) {
+    if ((*positions)[i] != (*positions)[0] + Dim(static_cast<int64_t>(i))) return {};
+  }
+  MetaTensor rows = x;
+  rows.dims[axis] = static_cast<int64_t>(positions->size());
+  std::vector<Dim> starts(x.dims.size(), Dim(0));
+  starts[axis] = (*positions)[0];
+  if (starts[axis].known() && starts[axis].value() < 0) starts[axis] = starts[axis] + x.dims[axis];
+  // What is outside is the kernel's to refuse.
+  const bool known = starts[axis].known() && x.dims[axis].known();
+  if (known && (starts[axis].value() < 0 || starts[axis].value() + rows.dims[axis].value() > x.dims[axis].value()))
+    return {};
+  return PieceAt(x, rows, starts);
+}
+
 MemoryPiece PieceOfTranspose(const OpSchema& schema, const std::vector<BoundArg>& args, const MetaTensor& x,
                              const MetaTensor& result) {
   if (!Regular(x) || !Regular(result) || x.layout != DataLayout::kNCHW || result.layout != DataLayout::kNCHW) return {};
@@ -123,7 +156,7 @@ MemoryPiece PieceOfTranspose(const OpSchema& schema, const std::vector<BoundArg>
 
 bool GivesPieces(const OpSchema& schema) {
   const std::string_view name = schema.name;
-  return name == "slice" || name == "split" || name == "transpose";
+  return name == "slice" || name == "split" || name == "gather" || name == "transpose";
 }
 
 bool TakesPieces(const OpSchema& schema) { return std::string_view(schema.name) == "concat"; }
@@ -136,6 +169,7 @@ MemoryPiece PieceOfArgument(const OpSchema& schema, const std::vector<BoundArg>&
   const MetaTensor& result = *results[index];
   if (!x.rank_known || !result.rank_known || x.rank() == 0) return {};
   if (name == "slice") return PieceOfSlice(schema, args, x, result);
+  if (name == "gather") return PieceOfGather(schema, args, x, result);
   if (name == "transpose") return PieceOfTranspose(schema, args, x, result);
   const auto axis = AttributeCast<int64_t>(*args[static_cast<size_t>(schema.FindArg("axis"))].attribute);
   return PieceAlong(x, results, axis, index);

@@ -1,6 +1,7 @@
-// Values whose elements lie, in order and without gaps, inside another value's memory: the results of slice, split and
-// transpose in their argument, and the arguments of concat in its result. Where that is so for an op's shapes, nothing
-// need be copied. (reshape and its like are views for all shapes: kTraitView.)
+// Values whose elements lie, in order, inside another value's memory: the results of slice, split, gather and transpose
+// in their argument, and the arguments of concat in its result. Where that is so for an op's shapes, nothing need be
+// copied. They lie without gaps, but for channels in NHWC: a part of those has gaps from pixel to pixel, which kernels
+// take that say so (Kernel::pixel_strides). (reshape and its like are views for all shapes: kTraitView.)
 #pragma once
 
 #include <optional>
@@ -11,13 +12,17 @@
 namespace wherry {
 
 struct MemoryPiece {
-  bool possible = false;          // for some numbers in place of the symbols
-  std::optional<int64_t> offset;  // of the first element, in elements, where the shapes are known and it is so
+  bool possible = false;  // for some numbers in place of the symbols
+  // Of the first element, where the shapes are known and it is so: in elements of the whole as if that had no gaps.
+  std::optional<int64_t> offset;
+  bool strided = false;  // it has the gaps: from one pixel to the next it is as far as in the whole
 };
 
 // Whether the op's results may be pieces of its argument x, or its arguments x pieces of its result.
 bool GivesPieces(const OpSchema& schema);
 bool TakesPieces(const OpSchema& schema);
+// Whether its results may lie in x and never write to it.
+inline bool Views(const OpSchema& schema) { return GivesPieces(schema) || schema.Has(kTraitView); }
 
 // Of the op's result number `index` in x. Types have to be plain or NHWC alike.
 MemoryPiece PieceOfArgument(const OpSchema& schema, const std::vector<BoundArg>& args,

@@ -27,7 +27,11 @@ TEST(MemoryPieceTest, PartsOfAConcatAreOnePieceBehindOnes) {
   const std::vector<MetaTensor> rows = {Float({1, 8, 2, 5}, nhwc), Float({1, 8, 3, 5}, nhwc)};
   EXPECT_EQ(InConcat(rows, Float({1, 8, 5, 5}, nhwc), 2, 1).offset, 2 * 5 * 8);
   const std::vector<MetaTensor> channels = {Float({1, 8, 2, 5}, nhwc), Float({1, 8, 2, 5}, nhwc)};
-  EXPECT_FALSE(InConcat(channels, Float({1, 16, 2, 5}, nhwc), 1, 1).possible);
+  const MemoryPiece behind = InConcat(channels, Float({1, 16, 2, 5}, nhwc), 1, 1);
+  EXPECT_TRUE(behind.strided);
+  EXPECT_EQ(behind.offset, 8);
+  const std::vector<MetaTensor> pixels = {Float({1, 8, 1, 1}, nhwc), Float({1, 8, 1, 1}, nhwc)};
+  EXPECT_FALSE(InConcat(pixels, Float({1, 16, 1, 1}, nhwc), 1, 1).strided) << "one pixel has no gap behind it";
 }
 
 TEST(MemoryPieceTest, SymbolsMayTurnOutToBeOne) {
@@ -71,6 +75,28 @@ TEST(MemoryPieceTest, SlicesOfTheOutermostAxisAreOnePiece) {
   EXPECT_EQ(OfSlice(Float({5, 4}), Float({1, 2}), {0, 1}, {-1, 1}, {100, 3}).offset, 17);
   EXPECT_FALSE(OfSlice(Float({5, 4}), Float({5, 2}), {1}, {1}, {3}).possible);
   EXPECT_FALSE(OfSlice(Float({5, 4}), Float({3, 4}), {0}, {0}, {5}, {2}).possible);
+}
+
+MemoryPiece OfGather(const MetaTensor& x, const MetaTensor& result, const std::vector<int64_t>& positions,
+                     int64_t axis) {
+  const OpSchema& schema = SchemaRegistry::Global().Get("gather");
+  MetaTensor index(DataType::kInt64, {Dim(static_cast<int64_t>(positions.size()))});
+  index.values = std::vector<Dim>(positions.begin(), positions.end());
+  const Attribute attribute = axis;
+  std::vector<BoundArg> args(3);
+  args[0].tensors = {&x};
+  args[1].tensors = {&index};
+  args[2].attribute = &attribute;
+  return PieceOfArgument(schema, args, {&result}, 0);
+}
+
+TEST(MemoryPieceTest, NeighboursThatAreGatheredAreAPiece) {
+  EXPECT_EQ(OfGather(Float({5, 4}), Float({2, 4}), {3, 4}, 0).offset, 12);
+  EXPECT_EQ(OfGather(Float({5, 4}), Float({1, 4}), {-1}, 0).offset, 16);
+  EXPECT_EQ(OfGather(Float({1, 5, 4}), Float({1, 2, 4}), {0, 1}, 1).offset, 0);
+  EXPECT_FALSE(OfGather(Float({5, 4}), Float({2, 4}), {1, 3}, 0).possible);
+  EXPECT_FALSE(OfGather(Float({5, 4}), Float({2, 4}), {4, 5}, 0).possible) << "that is for the kernel to refuse";
+  EXPECT_FALSE(OfGather(Float({5, 4}), Float({5, 1}), {2}, 1).possible);
 }
 
 }  // namespace

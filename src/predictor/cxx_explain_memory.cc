@@ -42,9 +42,11 @@ MemoryExplanation ExplainMemory(const ShapePlan& plan) {
   for (size_t slot = 0; slot < plan.tensors.size(); ++slot) {
     const DenseTensor& tensor = plan.tensors[slot];
     if (written[slot].op.empty() || plan.residence[slot] == Residence::kRunTime) continue;
-    memory.activation_bytes += static_cast<int64_t>(tensor.nbytes());
+    TensorMeta dense = tensor.meta();
+    dense.pixel_stride = 0;
+    memory.activation_bytes += static_cast<int64_t>(dense.nbytes());
     if (plan.residence[slot] == Residence::kOwn) memory.output_bytes += static_cast<int64_t>(tensor.nbytes());
-    if (plan.residence[slot] != Residence::kArena) continue;
+    if (plan.residence[slot] != Residence::kArena || !IsHostMemory(plan.targets[slot])) continue;
     lifetimes[slot].bytes = tensor.nbytes();
     in_arena.push_back(lifetimes[slot]);
     value_of[slot] = static_cast<int>(memory.values.size());
@@ -63,7 +65,8 @@ MemoryExplanation ExplainMemory(const ShapePlan& plan) {
     if (root != slot && value_of[root] >= 0 && !written[slot].op.empty())
       memory.values[static_cast<size_t>(value_of[root])].shared_by.push_back(written[slot].name);
   }
-  memory.arena_bytes = static_cast<int64_t>(plan.arena_bytes);
+  const auto arena = plan.arena_bytes.find(Target::kHost);
+  memory.arena_bytes = arena == plan.arena_bytes.end() ? 0 : static_cast<int64_t>(arena->second);
   memory.least_bytes = static_cast<int64_t>(PeakBytes(in_arena));
   memory.scratch_bytes = static_cast<int64_t>(plan.scratch_bytes);
   return memory;

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/check.h"
+#include "base/strings.h"
 #include "predictor/cxx_load.h"
 #include "predictor/random_inputs.h"
 #include "wherry/program.h"
@@ -97,7 +98,12 @@ std::map<std::string, Tensor> RandomInputsFor(const Program& program, const std:
   std::map<std::string, Tensor> inputs;
   InputShapes of_inputs(program, shapes);
   for (const std::string& name : program.main().inputs) {
-    inputs[name] = RandomTensor(program.main().values.at(name).dtype, of_inputs.Of(name), seed++);
+    try {
+      inputs[name] = RandomTensor(program.main().values.at(name).dtype, of_inputs.Of(name), seed++);
+    } catch (Error& error) {
+      error.AddContext(StrCat("making input '", name, "'"));
+      throw;
+    }
   }
   for (const auto& [name, shape] : shapes) {
     WHERRY_ENFORCE(inputs.count(name) != 0, kNotFound, "a shape is given for '", name,

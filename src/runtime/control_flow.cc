@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/cancellation.h"
 #include "base/check.h"
 #include "base/checked_math.h"
 #include "op/control_flow.h"
@@ -28,6 +29,7 @@ void LendResult(DenseTensor* result, bool planned, ShapePlan* inner, size_t outp
   const size_t root = RootOf(*inner, inner->output_slots[output]);
   DenseTensor& value = inner->tensors[root];
   if (inner->residence[root] != Residence::kOwn || value.has_data() || !result->has_data()) return;
+  if (!IsHostMemory(inner->targets[root])) return;
   if (planned) {
     if (value.nbytes() == result->nbytes()) value.set_buffer(result->buffer(), result->offset());
   } else if (result->buffer().use_count() == 1 && IsHostMemory(result->target()) && result->offset() == 0 &&
@@ -45,7 +47,7 @@ class Borrowed {
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
   ~Borrowed() {
-    for (const int slot : plan_->input_slots) plan_->tensors[Index(slot)].set_buffer(nullptr);
+    ForgetInputs(plan_);
     for (const int slot : plan_->given_away) {
       if (Gives(RootOf(*plan_, slot))) plan_->tensors[Index(slot)].set_buffer(nullptr);
     }
@@ -163,7 +165,7 @@ void Session::RunLoop(PlannedCall* call, ShapePlan* plan) {
   const int64_t trips = counted ? TripCount(tensor(instruction.args[0].slots[0])) : 0;
   for (; going && (!counted || loop.done < trips); ++loop.done) {
     // A body may have no instruction that would see it.
-    WHERRY_ENFORCE(!cancelled_.load(std::memory_order_relaxed), kCancelled, "the run was cancelled");
+    ThrowIfCancelled(&cancelled_);
     going = RunIteration(call, plan, &loop);
   }
   const std::vector<int>& finals = instruction.outputs.at(0);

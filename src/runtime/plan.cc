@@ -1,16 +1,16 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "base/function_ref.h"
 #include "base/stopwatch.h"
 #include "base/strings.h"
 #include "kernel/empty_extents.h"
 #include "kernel/kernel_registry.h"
-#include "op/memory_piece.h"
 #include "runtime/plan_inference.h"
+#include "runtime/plan_memory.h"
 
 namespace wherry {
 
@@ -32,10 +32,12 @@ class Planner {
       meta.values = input.values;
     }
     inference_.Run(block, metas);
-    PlaceValues(block);
+    for (PlannedCall& call : plan_->calls) SettleKernel(&call);
+    PlanMemory memory(block, &inference_, plan_.get());
+    memory.Run();
     CheckMemory();
     for (PlannedCall& call : plan_->calls) {
-      if (!call.at_run_time) FillContext(&call);
+      if (!call.at_run_time) FillContext(memory, &call);
     }
     const Stopwatch packing;
     PackWeights();
@@ -44,131 +46,18 @@ class Planner {
   }
 
  private:
-  static size_t Index(int slot) { return static_cast<size_t>(slot); }
-
-  // Whether a slot may lie in the memory of the one that it is to share.
-  bool SharesMemory(const CompiledBlock& block, int slot) const {
-    const int source = inference_.alias(slot);
-    if (source < 0) return false;
-    const auto shareable = [this](int value) {
-      const Residence residence = plan_->residence[Index(value)];
-      return residence == Residence::kArena || residence == Residence::kOwn;
-    };
-    if (!shareable(slot) || !shareable(source)) return false;
-    if (plan_->targets[Index(source)] != plan_->targets[Index(slot)]) return false;
-    // Who watches a value wants it as it was.
-    if (inference_.overwrites(slot) && !block.watched.empty()) return false;
-    const size_t offset = inference_.alias_offset(slot);
-    const size_t bytes = plan_->tensors[Index(slot)].nbytes();
-    const size_t whole = plan_->tensors[Index(source)].nbytes();
-    if (offset == 0 && bytes == whole) return true;
-    return IsHostMemory(plan_->targets[Index(slot)]) && bytes > 0 && offset <= whole && bytes <= whole - offset;
-  }
-
-  // The slot whose memory a slot lies in, and where. `seen` values have memory to themselves: who holds one holds no
-  // more. A slot that shares comes after the ones it shares with.
-  void FindHomes(const CompiledBlock& block, const std::vector<bool>& seen) {
-    const auto slots = static_cast<int>(plan_->tensors.size());
-    homes_.assign(Index(slots), {-1, 0, false});
-    std::vector<int> path;
-    for (int first = 0; first < slots; ++first) {
-      int slot = first;
-      for (; homes_[Index(slot)].slot < 0; slot = inference_.alias(slot)) {
-        path.push_back(slot);
-        if (!SharesMemory(block, slot)) {
-          homes_[Index(slot)] = {slot, 0, false};
-          path.pop_back();
-          break;
-        }
-      }
-      for (; !path.empty(); path.pop_back()) {
-        const Home& next = homes_[Index(inference_.alias(path.back()))];
-        Home& home = homes_[Index(path.back())];
-        home = {next.slot, next.offset + inference_.alias_offset(path.back()), true};
-        const bool whole = plan_->tensors[Index(home.slot)].nbytes() == plan_->tensors[Index(path.back())].nbytes();
-        if (seen[Index(path.back())] && !whole) home = {path.back(), 0, false};
-      }
-    }
-  }
-
-  void PlaceValues(const CompiledBlock& block) {
-    const auto slots = static_cast<int>(plan_->tensors.size());
-    // What the user sees keeps memory of its own; one such value per shared piece of memory, further ones are copied at
-    // the end.
-    std::vector<int> seen = plan_->output_slots;
-    for (const int slot : block.watched) seen.push_back((*plan_->maps[0])[Index(slot)]);
-    std::vector<bool> is_seen(Index(slots), false);
-    for (const int slot : seen) is_seen[Index(slot)] = true;
-    FindHomes(block, is_seen);
-    for (const int slot : seen) {
-      if (plan_->residence[Index(slot)] == Residence::kArena)
-        plan_->residence[Index(homes_[Index(slot)].slot)] = Residence::kOwn;
-    }
-    std::vector<Lifetime> lifetimes(Index(slots));
-    std::vector<int> first(Index(slots), -1);
-    for (int step = 0; step < static_cast<int>(plan_->calls.size()); ++step) {
-      const PlannedCall& call = plan_->calls[Index(step)];
-      const Instruction& instruction = *call.instruction;
-      const auto touch = [&](int slot) {
-        const size_t r = Index(homes_[call.Slot(slot)].slot);
-        if (first[r] < 0) first[r] = step;
-        lifetimes[r].first = first[r];
-        lifetimes[r].last = step;
-      };
-      for (const InstructionArg& arg : instruction.args) std::for_each(arg.slots.begin(), arg.slots.end(), touch);
-      for (const std::vector<int>& results : instruction.outputs) std::for_each(results.begin(), results.end(), touch);
-    }
-    std::vector<Lifetime> in_arena;
-    std::vector<int> owners;
-    for (int slot = 0; slot < slots; ++slot) {
-      Residence& residence = plan_->residence[Index(slot)];
-      const Home& home = homes_[Index(slot)];
-      if (home.shares) {
-        residence = Residence::kAlias;
-        plan_->alias_root[Index(slot)] = home.slot;
-        plan_->offset[Index(slot)] = home.offset;
-      } else if (residence == Residence::kArena) {
-        lifetimes[Index(slot)].bytes = plan_->tensors[Index(slot)].nbytes();
-        in_arena.push_back(lifetimes[Index(slot)]);
-        owners.push_back(slot);
-      } else if (residence == Residence::kOwn) {
-        plan_->own_bytes = CheckedAdd(plan_->own_bytes, plan_->tensors[Index(slot)].nbytes(), "memory for results");
-      }
-    }
-    const ArenaPlan arena = PlanArena(in_arena);
-    plan_->arena_bytes = arena.size;
-    for (size_t i = 0; i < owners.size(); ++i) {
-      plan_->offset[Index(owners[i])] = arena.offsets[i];
-      plan_->last_use[Index(owners[i])] = in_arena[i].last;
-    }
-    FindGivenAway();
-  }
-
-  void FindGivenAway() {
-    std::vector<bool> given(plan_->tensors.size());
-    for (int slot : plan_->output_slots) {
-      const size_t root = RootOf(*plan_, slot);
-      const Residence residence = plan_->residence[root];
-      if ((residence != Residence::kOwn && residence != Residence::kRunTime) || given[root]) continue;
-      given[root] = true;
-      plan_->given_away.push_back(static_cast<int>(root));
-    }
-    for (int slot = 0; slot < static_cast<int>(given.size()); ++slot) {
-      const size_t root = RootOf(*plan_, slot);
-      if (root != Index(slot) && given[root]) plan_->given_away.push_back(slot);
-    }
-  }
-
   // A kernel's plan takes time and memory that grow with the shape: there is none for what cannot be held anyway. The
   // memory that is tried is never touched, so trying it costs nothing.
   void CheckMemory() {
-    const size_t bytes = CheckedAdd(plan_->arena_bytes, plan_->own_bytes, "memory for activations");
+    const size_t bytes = ActivationBytes(*plan_);
     const size_t limit = devices_->memory().limit();
     WHERRY_ENFORCE(limit == 0 || bytes <= limit, kResourceExhausted, "this shape needs ", DescribeActivations(*plan_),
                    ", the limit is ", limit);
     constexpr size_t kNeverRefused = 64 << 20;
     try {
-      if (bytes > kNeverRefused) HostAllocator().Allocate(bytes);
+      size_t on_host = bytes;
+      for (const auto& [space, arena] : plan_->arena_bytes) on_host -= IsHostMemory(space) ? 0 : arena;
+      if (on_host > kNeverRefused) HostAllocator().Allocate(on_host);
     } catch (Error& error) {
       error.AddContext("making room for " + DescribeActivations(*plan_));
       throw;
@@ -184,29 +73,31 @@ class Planner {
     });
   }
 
-  // Whether what the call gives lies where it is to be: its results are views of its argument, or its arguments were
-  // written into its result.
-  bool InPlace(const PlannedCall& call) const {
-    const OpSchema& schema = *call.instruction->schema;
-    const std::vector<int>& results = call.instruction->outputs.at(0);
-    const auto lies_in = [&](int slot, int whole) {
-      const auto at = static_cast<int>(call.Slot(slot));
-      return homes_[Index(at)].shares && inference_.alias(at) == static_cast<int>(call.Slot(whole));
-    };
-    if (TakesPieces(schema)) {
-      const std::vector<int>& parts = call.instruction->args[0].slots;
-      const std::set<int> distinct(parts.begin(), parts.end());
-      return distinct.size() == parts.size() &&
-             std::all_of(parts.begin(), parts.end(), [&](int part) { return lies_in(part, results[0]); });
-    }
-    if (!GivesPieces(schema) && !schema.Has(kTraitView)) return false;
-    const int x = call.instruction->args[0].slots.at(0);
-    return std::all_of(results.begin(), results.end(), [&](int result) { return lies_in(result, x); });
+  // What accepted the symbolic shapes may refuse these: then another variant of the same key has to do. Before memory
+  // is planned, which goes by what the kernels take.
+  void SettleKernel(PlannedCall* call) {
+    if (call->at_run_time || call->kernel == nullptr || call->kernel->supports == nullptr || NothingToCompute(*call))
+      return;
+    WithProblem(*call, [&](const KernelProblem& problem) {
+      if (call->kernel->Supports(problem).ok) return;
+      call->kernel =
+          &KernelFactory::Instance().SelectKernelOrThrowError(problem.schema().kernel, call->kernel->key, &problem);
+    });
   }
 
-  void FillContext(PlannedCall* call) {
+  void WithProblem(const PlannedCall& call, FunctionRef<void(const KernelProblem&)> use) const {
+    const Instruction& instruction = *call.instruction;
+    const std::vector<BoundArg> bound = inference_.Bind(call);
+    std::vector<const MetaTensor*> results;
+    for (const std::vector<int>& slots : instruction.outputs) {
+      for (int slot : slots) results.push_back(&inference_.meta(static_cast<int>(call.Slot(slot))));
+    }
+    use(KernelProblem(*instruction.schema, bound, results, instruction.constants, devices_->cpu().threads()));
+  }
+
+  void FillContext(const PlanMemory& memory, PlannedCall* call) {
     const Instruction& instruction = *call->instruction;
-    call->nothing = NothingToCompute(*call) || InPlace(*call);
+    call->nothing = NothingToCompute(*call) || memory.InPlace(*call);
     if (call->nothing) return;
     for (const InstructionArg& arg : instruction.args) {
       for (int slot : arg.slots) CheckEmptyExtents(plan_->tensors[call->Slot(slot)].meta());
@@ -234,21 +125,12 @@ class Planner {
       for (int slot : slots) tensors.push_back(&plan_->tensors[call->Slot(slot)]);
       context.EmplaceBackOutputs(tensors);
     }
-    if (call->kernel->plan == nullptr && call->kernel->supports == nullptr) return;
-    const std::vector<BoundArg> bound = inference_.Bind(*call);
-    std::vector<const MetaTensor*> results;
-    for (const std::vector<int>& slots : instruction.outputs) {
-      for (int slot : slots) results.push_back(&inference_.meta(static_cast<int>(call->Slot(slot))));
-    }
-    const KernelProblem problem(schema, bound, results, instruction.constants, devices_->cpu().threads());
-    if (!call->kernel->Supports(problem).ok) {
-      // It accepted the symbolic shapes; for these another variant of the same key has to do.
-      call->kernel = &KernelFactory::Instance().SelectKernelOrThrowError(schema.kernel, call->kernel->key, &problem);
-    }
     if (call->kernel->plan == nullptr) return;
-    std::shared_ptr<const KernelPlan> kernel_plan = call->kernel->plan(problem);
-    plan_->scratch_bytes = std::max(plan_->scratch_bytes, kernel_plan->scratch_bytes);
-    planned_.push_back({call, std::move(kernel_plan)});
+    WithProblem(*call, [&](const KernelProblem& problem) {
+      std::shared_ptr<const KernelPlan> kernel_plan = call->kernel->plan(problem);
+      plan_->scratch_bytes = std::max(plan_->scratch_bytes, kernel_plan->scratch_bytes);
+      planned_.push_back({call, std::move(kernel_plan)});
+    });
   }
 
   // What the kernels' plans ask for. Most of the time to load a model goes here, so the threads share it.
@@ -272,12 +154,6 @@ class Planner {
     }
   }
 
-  struct Home {
-    int slot;
-    size_t offset;
-    bool shares;  // it is another slot's memory
-  };
-
   struct Planned {
     PlannedCall* call;
     std::shared_ptr<const KernelPlan> plan;
@@ -287,7 +163,6 @@ class Planner {
   DeviceSet* devices_;
   std::unique_ptr<ShapePlan> plan_;
   PlanInference inference_;
-  std::vector<Home> homes_;  // by slot
   std::vector<Planned> planned_;
 };
 
@@ -298,8 +173,14 @@ std::unique_ptr<ShapePlan> MakePlan(const Executable& executable, const Compiled
   return Planner(executable, devices).Run(block, inputs);
 }
 
+size_t ActivationBytes(const ShapePlan& plan) {
+  size_t bytes = plan.own_bytes;
+  for (const auto& [space, arena] : plan.arena_bytes) bytes = CheckedAdd(bytes, arena, "memory for activations");
+  return bytes;
+}
+
 std::string DescribeActivations(const ShapePlan& plan) {
-  std::string text = StrCat(plan.arena_bytes + plan.own_bytes, " bytes for activations");
+  std::string text = StrCat(ActivationBytes(plan), " bytes for activations");
   size_t most = 0;
   std::string largest;
   for (const PlannedCall& call : plan.calls) {

@@ -2,6 +2,7 @@
 // where it lives in the arena, and every kernel call ready to go.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,8 +20,8 @@ namespace wherry {
 enum class Residence : uint8_t {
   kInput,  // the caller's tensor
   kWeight,
-  kArena,    // at an offset of the session's arena
-  kOwn,      // a buffer of its own: outputs, watched values, what a kernel writes on a device
+  kArena,    // at an offset of the session's arena in the memory of its target
+  kOwn,      // a buffer of its own: outputs, watched values
   kAlias,    // another slot's memory
   kRunTime,  // allocated when its op runs: its shape is not known before, its arguments are converted, or it is a copy
 };
@@ -75,8 +76,9 @@ struct ShapePlan {
   std::vector<int> alias_root;  // kAlias: the slot that owns the memory
   // The outputs' own memory, which is the caller's after each run: the slots that own it, then their aliases.
   std::vector<int> given_away;
-  size_t arena_bytes = 0;
-  size_t own_bytes = 0;  // of kOwn
+  std::vector<int> input_views;          // kAlias in an input's memory, which is another's in each run
+  std::map<Target, size_t> arena_bytes;  // by memory space
+  size_t own_bytes = 0;                  // of kOwn
   size_t scratch_bytes = 0;
   double packing_us = 0;  // of the time that making the plan took
   std::vector<PlannedCall> calls;
@@ -87,6 +89,11 @@ inline size_t RootOf(const ShapePlan& plan, int slot) {
   const auto index = static_cast<size_t>(slot);
   return plan.residence[index] == Residence::kAlias ? static_cast<size_t>(plan.alias_root[index]) : index;
 }
+
+// What stands for all targets that share one memory.
+inline Target MemorySpace(Target target) { return IsHostMemory(target) ? Target::kHost : target; }
+// Arenas and values of their own together. Error(kOutOfRange) beyond 64 bits.
+size_t ActivationBytes(const ShapePlan& plan);
 
 // For errors: how many bytes the activations need, and the largest of them by its name and type.
 std::string DescribeActivations(const ShapePlan& plan);

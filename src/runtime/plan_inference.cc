@@ -37,6 +37,7 @@ int PlanInference::NewSlot(Residence residence) {
   metas_.emplace_back();
   aliases_.push_back(-1);
   alias_offsets_.push_back(0);
+  alias_strided_.push_back(false);
   overwrites_.push_back(false);
   replaced_.push_back(false);
   plan_->tensors.emplace_back();
@@ -48,7 +49,7 @@ int PlanInference::NewSlot(Residence residence) {
   return static_cast<int>(slot);
 }
 
-// Inputs are left to the caller.
+// Inputs, and with them aliases, are left to the caller.
 SlotMap* PlanInference::NewMap(const CompiledBlock& block) {
   auto map = std::make_unique<SlotMap>(block.slots.size(), -1);
   for (size_t i = 0; i < block.slots.size(); ++i) {
@@ -62,12 +63,15 @@ SlotMap* PlanInference::NewMap(const CompiledBlock& block) {
     metas_[Index(slot)] = MetaTensor(weight->meta());
     AttachValues(*weight, &metas_[Index(slot)]);
   }
-  for (size_t i = 0; i < block.slots.size(); ++i) {
-    if (block.slots[i].alias >= 0 && (*map)[i] >= 0) aliases_[Index((*map)[i])] = (*map)[Index(block.slots[i].alias)];
-  }
   SlotMap* const made = map.get();
   plan_->maps.push_back(std::move(map));
   return made;
+}
+
+void PlanInference::MapAliases(const CompiledBlock& block, const SlotMap& map) {
+  for (size_t i = 0; i < block.slots.size(); ++i) {
+    if (block.slots[i].alias >= 0) aliases_[Index(map[i])] = map[Index(block.slots[i].alias)];
+  }
 }
 
 void PlanInference::Run(const CompiledBlock& block, std::span<const MetaTensor> inputs) {
@@ -77,10 +81,22 @@ void PlanInference::Run(const CompiledBlock& block, std::span<const MetaTensor> 
     (*map)[Index(block.inputs[i])] = slot;
     metas_[Index(slot)] = inputs[i];
     plan_->tensors[Index(slot)] = DenseTensor(inputs[i].tensor_meta());
+    try {
+      plan_->tensors[Index(slot)].nbytes();
+    } catch (Error& error) {
+      error.AddContext(StrCat("planning for input '", block.slots[Index(block.inputs[i])].name, "'"));
+      throw;
+    }
     plan_->input_slots.push_back(slot);
   }
+  MapAliases(block, *map);
   RunBlock(block, map);
   for (const int slot : block.outputs) plan_->output_slots.push_back((*map)[Index(slot)]);
+}
+
+void PlanInference::SetPixelStride(int slot, int64_t stride) {
+  metas_[Index(slot)].pixel_stride = stride;
+  plan_->tensors[Index(slot)] = DenseTensor(metas_[Index(slot)].tensor_meta());
 }
 
 std::vector<MetaTensor> PlanInference::OutputMetas() const {
@@ -161,6 +177,7 @@ bool PlanInference::NeedsLayouts(const PlannedCall& call, const std::vector<Boun
 }
 
 void PlanInference::SetResult(size_t slot, MetaTensor meta, Target target, Residence residence) {
+  meta.tensor_meta().nbytes();  // what has too many is an Error that names the op
   plan_->tensors[slot] = DenseTensor(meta.tensor_meta());
   plan_->targets[slot] = target;
   plan_->residence[slot] = residence;
@@ -204,21 +221,18 @@ void PlanInference::Infer(const Instruction& instruction, SlotMap* map) {
       }
     }
   }
-  const bool later = io_copy || NeedsCasts(call) || layouts_differ || !checked || strings;
-  call.at_run_time = !known || later;
-  call.planned = known && later;
+  const bool later = NeedsCasts(call) || layouts_differ || !checked || strings;
+  call.at_run_time = !known || later || io_copy;
+  call.planned = known && (later || io_copy);
   for (size_t i = 0; i < instruction.outputs.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
       const size_t slot = call.Slot(instruction.outputs[i][j]);
       plan_->targets[slot] = target;
       if (!known) continue;
-      const Residence residence = later                  ? Residence::kRunTime
-                                  : IsHostMemory(target) ? Residence::kArena
-                                                         : Residence::kOwn;
-      SetResult(slot, std::move(results[i][j]), target, residence);
+      SetResult(slot, std::move(results[i][j]), target, later ? Residence::kRunTime : Residence::kArena);
     }
   }
-  if (known && !later) PlaceAliases(call, bound);
+  if (known && !later && !io_copy) PlaceAliases(call, bound);
 }
 
 void PlanInference::PlaceAliases(const PlannedCall& call, const std::vector<BoundArg>& bound) {
@@ -226,6 +240,7 @@ void PlanInference::PlaceAliases(const PlannedCall& call, const std::vector<Boun
   const auto place = [this](size_t slot, const MemoryPiece& piece) {
     if (piece.offset) {
       alias_offsets_[slot] = static_cast<size_t>(*piece.offset) * SizeOf(metas_[slot].dtype);
+      alias_strided_[slot] = piece.strided;
     } else {
       aliases_[slot] = -1;
     }
@@ -339,6 +354,7 @@ void PlanInference::Inline(const Instruction& instruction, SlotMap* map, int blo
   SlotMap* const inner = NewMap(child);
   const std::vector<int>& captures = instruction.args[Index(instruction.schema->FindArg("captures"))].slots;
   for (size_t i = 0; i < child.inputs.size(); ++i) (*inner)[Index(child.inputs[i])] = (*map)[Index(captures[i])];
+  MapAliases(child, *inner);
   RunBlock(child, inner);
   const std::vector<int>& results = instruction.outputs.at(0);
   for (size_t i = 0; i < results.size(); ++i) {

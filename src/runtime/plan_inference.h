@@ -19,19 +19,24 @@ class PlanInference {
 
   const MetaTensor& meta(int slot) const { return metas_[static_cast<size_t>(slot)]; }
   std::vector<MetaTensor> OutputMetas() const;
+  // Where its pixels turned out to lie.
+  void SetPixelStride(int slot, int64_t stride);
   // What is bound to the call's arguments. The metas are this object's.
   std::vector<BoundArg> Bind(const PlannedCall& call) const;
-  // The slot whose memory a slot may share, or -1; from which byte on; and whether it is written over.
+  // The slot whose memory a slot may share, or -1; from which byte on (of that as if it had no gaps); whether its
+  // pixels are as far apart as the other's though it has fewer channels; and whether the other is written over.
   int alias(int slot) const {
     const int source = aliases_[static_cast<size_t>(slot)];
     return source >= 0 && replaced_[static_cast<size_t>(source)] ? -1 : source;
   }
   size_t alias_offset(int slot) const { return alias_offsets_[static_cast<size_t>(slot)]; }
+  bool alias_strided(int slot) const { return alias_strided_[static_cast<size_t>(slot)]; }
   bool overwrites(int slot) const { return overwrites_[static_cast<size_t>(slot)]; }
 
  private:
   int NewSlot(Residence residence);
   SlotMap* NewMap(const CompiledBlock& block);
+  void MapAliases(const CompiledBlock& block, const SlotMap& map);
   void RunBlock(const CompiledBlock& block, SlotMap* map);
   void Infer(const Instruction& instruction, SlotMap* map);
   void InferSequenceOp(PlannedCall* call);
@@ -58,6 +63,7 @@ class PlanInference {
 
   std::vector<int> aliases_;  // -1 where these shapes do not allow it
   std::vector<size_t> alias_offsets_;
+  std::vector<bool> alias_strided_;
   std::vector<bool> overwrites_;
   // Results of an `if` that are the values of its block instead. Those may be values that others use or that belong to
   // the caller: nothing may be written over them.

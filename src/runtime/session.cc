@@ -5,6 +5,7 @@
 #include <deque>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/check.h"
 #include "core/grown_size.h"
 #include "kernel/invoke.h"
@@ -33,16 +34,28 @@ std::vector<TensorMeta> MetasOf(const ShapePlan& plan, const PlannedCall& call,
   return metas;
 }
 
+// Also those of strings that have memory of their own.
+size_t HeldBytes(const DenseTensor& tensor) {
+  size_t bytes = tensor.buffer()->size();
+  if (!tensor.buffer()->holds_strings()) return bytes;
+  const size_t inside = std::string().capacity();
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const size_t capacity = tensor.data<std::string>()[i].capacity();
+    if (capacity > inside) bytes += capacity;
+  }
+  return bytes;
+}
+
 std::vector<std::vector<int>> ArgSlots(const Instruction& instruction) {
   std::vector<std::vector<int>> groups;
   for (const InstructionArg& arg : instruction.args) groups.push_back(arg.slots);
   return groups;
 }
 
-// Nothing for what has no kernel, a result whose shape is not known, or results that lie where they are.
-Cost EstimateCall(const ShapePlan& plan, const PlannedCall& call, int threads) {
+}  // namespace
+
+Cost EstimateCall(const ShapePlan& plan, const PlannedCall& call, const Kernel& kernel, int threads) {
   const Instruction& instruction = *call.instruction;
-  if (call.kernel == nullptr || call.nothing) return {};
   std::deque<MetaTensor> metas;
   std::vector<BoundArg> args(instruction.args.size());
   std::vector<const MetaTensor*> results;
@@ -54,10 +67,8 @@ Cost EstimateCall(const ShapePlan& plan, const PlannedCall& call, int threads) {
   for (const std::vector<int>& slots : instruction.outputs) {
     for (const int slot : slots) results.push_back(&metas.emplace_back(plan.tensors[call.Slot(slot)].meta()));
   }
-  return EstimateCost(*call.kernel, KernelProblem(*instruction.schema, args, results, instruction.constants, threads));
+  return EstimateCost(kernel, KernelProblem(*instruction.schema, args, results, instruction.constants, threads));
 }
-
-}  // namespace
 
 Session::Session(std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool, size_t memory_limit)
     : executable_(std::move(executable)), devices_(std::move(pool), memory_limit) {}
@@ -122,9 +133,11 @@ void Session::BindMemory(BlockState* state, ShapePlan* plan) {
   if (state->bound != nullptr && state->bound != plan) ForgetRun(state->bound);
   most_scratch_ = std::max(most_scratch_, plan->scratch_bytes);
   try {
-    BindArena(state, *plan);
+    BindArenas(state, *plan);
     if (state->bound == plan) {
-      for (int slot : plan->given_away) BindSlot(*state, plan, Index(slot));
+      for (const std::vector<int>* slots : {&plan->given_away, &plan->input_views}) {
+        for (const int slot : *slots) BindSlot(*state, plan, Index(slot));
+      }
       return;
     }
     state->bound = nullptr;  // until all is bound
@@ -142,29 +155,43 @@ void Session::BindMemory(BlockState* state, ShapePlan* plan) {
   }
 }
 
-void Session::BindArena(BlockState* state, const ShapePlan& plan) {
-  const size_t size = state->ArenaSize(plan.arena_bytes, devices_.memory().limit() != 0);
-  if (state->arena != nullptr && state->arena->size() == size) return;
+void Session::BindArenas(BlockState* state, const ShapePlan& plan) {
+  for (const auto& [space, bytes] : plan.arena_bytes) state->arenas[space];
+  for (auto& [space, arena] : state->arenas) {
+    const auto needed = plan.arena_bytes.find(space);
+    // A device holds all that it allocates, touched or not.
+    const bool exactly = devices_.memory().limit() != 0 || !IsHostMemory(space);
+    const size_t size = arena.SizeFor(needed == plan.arena_bytes.end() ? 0 : needed->second, exactly);
+    if (arena.memory == nullptr || arena.memory->size() != size) Replace(state, space, size);
+  }
+}
+
+void Session::Replace(BlockState* state, Target space, size_t size) {
   // Tensors of other plans would keep the old one alive.
   for (const std::unique_ptr<ShapePlan>& other : state->plans) {
     for (size_t i = 0; i < other->tensors.size(); ++i) {
-      if (other->residence[RootOf(*other, static_cast<int>(i))] == Residence::kArena)
+      const size_t root = RootOf(*other, static_cast<int>(i));
+      if (other->residence[root] == Residence::kArena && MemorySpace(other->targets[root]) == space)
         other->tensors[i].set_buffer(nullptr);
     }
   }
   state->bound = nullptr;
-  state->arena.reset();
-  state->arena = devices_.memory().Allocate(size);
+  std::shared_ptr<Buffer>& memory = state->arenas[space].memory;
+  memory.reset();
+  memory = devices_.Memory(space).Allocate(size);
 }
 
 // What an alias shares must have been bound.
 void Session::BindSlot(const BlockState& state, ShapePlan* plan, size_t slot) {
   DenseTensor& tensor = plan->tensors[slot];
   switch (plan->residence[slot]) {
-    case Residence::kArena: tensor.set_buffer(state.arena, plan->offset[slot]); break;
+    case Residence::kArena: {
+      const auto arena = state.arenas.find(MemorySpace(plan->targets[slot]));
+      if (arena != state.arenas.end()) tensor.set_buffer(arena->second.memory, plan->offset[slot]);
+      break;
+    }
     case Residence::kOwn:
-      if (!tensor.has_data())
-        tensor.set_buffer(devices_.Get(plan->targets[slot]).allocator().Allocate(tensor.nbytes()));
+      if (!tensor.has_data()) tensor.set_buffer(devices_.Memory(plan->targets[slot]).Allocate(tensor.nbytes()));
       break;
     case Residence::kAlias: {
       const DenseTensor& root = plan->tensors[Index(plan->alias_root[slot])];
@@ -207,6 +234,7 @@ void Session::LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<Den
     const Residence residence = plan->residence[root];
     DenseTensor& tensor = plan->tensors[root];
     if ((residence != Residence::kOwn && residence != Residence::kRunTime) || tensor.has_data()) continue;
+    if (!IsHostMemory(plan->targets[root])) continue;
     const std::shared_ptr<DenseTensor>& output = outputs[i];
     if (output == nullptr || output.use_count() != 1 || !output->has_data() || !IsHostMemory(output->target()) ||
         output->buffer().use_count() != 1 || output->offset() != 0) {
@@ -217,7 +245,7 @@ void Session::LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<Den
       output->set_buffer(nullptr);  // so that its only owner is the plan
     } else if (output->buffer()->size() >= tensor.nbytes()) {
       tensor.set_buffer(output->buffer());
-    } else if (IsHostMemory(plan->targets[root])) {
+    } else {
       const size_t held = output->buffer()->size();
       output->set_buffer(nullptr);  // first, so that the old and the new memory are not both held
       const bool exactly = devices_.memory().limit() != 0;
@@ -317,7 +345,7 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
   // Inputs are the caller's again in the end, and so are the outputs: also after an error, or the next run would write
   // to memory that the caller has.
   const auto give_back = [&] {
-    for (int slot : plan->input_slots) plan->tensors[Index(slot)].set_buffer(nullptr);
+    ForgetInputs(plan);
     GiveAway(plan);
   };
   try {
@@ -344,8 +372,10 @@ void Session::TryRun(const std::vector<const DenseTensor*>& inputs,
 
 void Session::RunCalls(ShapePlan* plan) {
   if (poison_) PoisonResults(plan);
+  const ScopedCancellation scoped(&cancelled_);
   for (PlannedCall& call : plan->calls) {
-    WHERRY_ENFORCE(!cancelled_.load(std::memory_order_relaxed), kCancelled, "the run was cancelled");
+    ThrowIfCancelled(&cancelled_);
+    if (call_observer_) call_observer_(*plan, call);
     const double begin = RecordingTime();
     try {
       if (call.at_run_time) {
@@ -405,7 +435,7 @@ DenseTensor Session::Kept(DenseTensor result, const std::vector<CallArg>& args, 
   for (const CallArg& arg : args) {
     for (const DenseTensor* tensor : arg.tensors) {
       if (tensor->buffer() != result.buffer() || result.nbytes() == 0) continue;
-      DenseTensor copy(devices_.Get(result.target()).allocator(), result.meta());
+      DenseTensor copy(devices_.Memory(result.target()), result.meta());
       devices_.Get(result.target()).Copy(result, &copy);
       return copy;
     }
@@ -444,7 +474,8 @@ StepRecord RecordOf(const ShapePlan& plan, const PlannedCall& call, int threads)
   step.kernel = call.kernel;
   step.inputs = MetasOf(plan, call, ArgSlots(*call.instruction));
   step.outputs = MetasOf(plan, call, call.instruction->outputs);
-  step.cost = EstimateCall(plan, call, threads);
+  // Nothing for what has no kernel, a result whose shape is not known, or results that lie where they are.
+  if (call.kernel != nullptr && !call.nothing) step.cost = EstimateCall(plan, call, *call.kernel, threads);
   return step;
 }
 
@@ -454,6 +485,14 @@ void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
     ++depth_;
     IsLoop(*instruction.schema) ? RunLoop(call, plan) : RunIf(call, plan);
     --depth_;
+    return;
+  }
+  const size_t first_result = call->Slot(instruction.outputs.at(0).at(0));
+  if (instruction.kernel == nullptr && call->planned && plan->residence[first_result] != Residence::kRunTime) {
+    // A copy to where it is planned.
+    const DenseTensor& from = plan->tensors[call->Slot(instruction.args[0].slots.at(0))];
+    DenseTensor& to = plan->tensors[first_result];
+    devices_.Get(IsHostMemory(from.target()) ? to.target() : from.target()).Copy(from, &to);
     return;
   }
   std::vector<CallArg> args(instruction.args.size());
@@ -482,12 +521,15 @@ void Session::RunAtRunTime(PlannedCall* call, ShapePlan* plan) {
   for (size_t i = 0; i < results.size(); ++i) {
     for (size_t j = 0; j < instruction.outputs[i].size(); ++j) {
       DenseTensor& result = results[i][j];
-      const bool own = instruction.schema->Has(kTraitDynamicOutput) && IsHostMemory(result.target());
-      // The kernel may have taken the memory from anywhere.
-      if (own && !result.buffer()->holds_strings())
-        result.set_buffer(devices_.memory().Adopt(result.buffer()), result.offset());
+      // A device's kernel, one that makes strings, or one that finds out the size may have taken the memory from
+      // anywhere.
+      const bool counted = !instruction.schema->Has(kTraitDynamicOutput) && IsHostMemory(result.target()) &&
+                           !result.buffer()->holds_strings();
+      const Buffer* const made = result.buffer().get();
       DenseTensor& value = plan->tensors[call->Slot(instruction.outputs[i][j])];
       value = Kept(std::move(result), args, call->planned ? value.layout() : DataLayout::kUndefined);
+      if (!counted && value.buffer().get() == made)
+        value.set_buffer(devices_.memory().Adopt(value.buffer(), HeldBytes(value)), value.offset());
     }
   }
 }
@@ -510,18 +552,6 @@ void Session::Trim() {
   devices_.cpu().ReleaseScratch();
 }
 
-size_t Session::activation_bytes() const {
-  size_t bytes = devices_.memory().held();
-  for (const auto& [index, state] : states_) {
-    for (const std::unique_ptr<ShapePlan>& plan : state->plans) {
-      for (size_t i = 0; i < plan->tensors.size(); ++i) {
-        const DenseTensor& tensor = plan->tensors[i];
-        const bool own = plan->residence[i] == Residence::kOwn && tensor.has_data();
-        if (own && !IsHostMemory(tensor.target())) bytes += tensor.nbytes();
-      }
-    }
-  }
-  return bytes;
-}
+size_t Session::activation_bytes() const { return devices_.memory().held(); }
 
 }  // namespace wherry

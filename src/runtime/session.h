@@ -32,6 +32,8 @@ struct StepRecord {
 };
 // What a planned call is, without times, for so many threads.
 StepRecord RecordOf(const ShapePlan& plan, const PlannedCall& call, int threads);
+// What a planned call would cost with this kernel.
+Cost EstimateCall(const ShapePlan& plan, const PlannedCall& call, const Kernel& kernel, int threads);
 
 class Session {
  public:
@@ -40,9 +42,9 @@ class Session {
   // After so many runs memory is given back that none of them used half of.
   static constexpr int kRunsToShrink = 64;
 
-  // `memory_limit`: the most host memory for activations, results and scratch, those of the blocks of control flow and
-  // results that somebody holds included; 0: none. A run that needs more is Error(kResourceExhausted) that names what
-  // there was no room for, once what runs of other shapes left is given back.
+  // `memory_limit`: the most memory, of host and devices together, for activations, results and scratch, those of the
+  // blocks of control flow and results that somebody holds included; 0: none. A run that needs more is
+  // Error(kResourceExhausted) that names what there was no room for, once what runs of other shapes left is given back.
   Session(std::shared_ptr<const Executable> executable, std::shared_ptr<ThreadPool> pool, size_t memory_limit = 0);
   ~Session();
 
@@ -57,14 +59,15 @@ class Session {
   // is left alone and replaced. Allocates nothing when the shapes were planned and the outputs fit. After an Error all
   // `outputs` are null and the session runs on as if nothing had been.
   void Run(const std::vector<const DenseTensor*>& inputs, std::vector<std::shared_ptr<DenseTensor>>* outputs);
-  // May be called from another thread: the run in progress ends with Error(kCancelled) before its next op.
+  // May be called from another thread: the run in progress ends with Error(kCancelled) before its next op, or before
+  // the next chunk of an op whose kernel shares its work out (base/cancellation.h).
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   // The value of a watched slot or any value that still has memory of its own after the last run; null when there is
   // none.
   std::shared_ptr<DenseTensor> Value(const std::string& name) const;
 
   void Trim();
-  // Host memory that the session holds, and the results that it gave and somebody holds; and values on devices.
+  // Memory that the session holds, on the host and on devices, and the results that it gave and somebody holds.
   size_t activation_bytes() const;
   void set_profiling(bool on) { profiling_ = on; }
   // For finding faults (runtime/numeric_check.h), and to see each value as it is made, in plain host memory. A sequence
@@ -72,6 +75,9 @@ class Session {
   void set_numeric_check(bool on);
   using Observer = std::function<void(const Instruction&, const std::string& value, const DenseTensor&)>;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
+  // Sees each call, also in blocks of control flow, before it runs: its arguments are in the plan's tensors.
+  using CallObserver = std::function<void(const ShapePlan&, const PlannedCall&)>;
+  void set_call_observer(CallObserver observer) { call_observer_ = std::move(observer); }
   // For tests: between calls, fills memory that holds no value (runtime/poison.h), also in the blocks of control flow.
   void set_poison(bool on) { poison_ = on; }
   // Of the last run with profiling, by start. Together they are the run, but for some nanoseconds between them.
@@ -85,7 +91,8 @@ class Session {
   ShapePlan* FindPlan(BlockState* state, const CompiledBlock& block, std::span<const PlanInput> inputs);
   // Errors name the largest value.
   void BindMemory(BlockState* state, ShapePlan* plan);
-  void BindArena(BlockState* state, const ShapePlan& plan);
+  void BindArenas(BlockState* state, const ShapePlan& plan);
+  void Replace(BlockState* state, Target space, size_t size);
   void BindSlot(const BlockState& state, ShapePlan* plan, size_t slot);
   void LendOutputs(ShapePlan* plan, const std::vector<std::shared_ptr<DenseTensor>>& outputs);
   void CollectOutputs(ShapePlan* plan, std::vector<std::shared_ptr<DenseTensor>>* outputs);
@@ -123,6 +130,7 @@ class Session {
   bool poison_ = false;
   std::unique_ptr<NumericCheck> numeric_check_;  // null: off
   Observer observer_;
+  CallObserver call_observer_;
   std::vector<StepRecord> steps_;
   std::vector<const PlannedCall*> step_calls_;  // of steps at depth 0, whose types are filled in after the run
   double run_start_ = 0;

@@ -1,6 +1,7 @@
 #include "conformance/runner.h"
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <tuple>
@@ -74,9 +75,15 @@ std::vector<int8_t> ConstantArgs(const OpSchema& schema) {
   return constants;
 }
 
+constexpr unsigned char kUntouched = 0x5A;
+
 class GuardedAllocator : public Allocator {
  public:
-  std::shared_ptr<Buffer> Allocate(size_t bytes) override { return GuardedBuffer(bytes, 1); }
+  std::shared_ptr<Buffer> Allocate(size_t bytes) override {
+    std::shared_ptr<Buffer> buffer = GuardedBuffer(bytes, 1);
+    std::memset(buffer->data(), kUntouched, bytes);
+    return buffer;
+  }
   Target target() const override { return Target::kHost; }
 };
 
@@ -157,6 +164,25 @@ std::string Compare(const OpCases& op, const Outputs& got, const Outputs& expect
   return "";
 }
 
+// Whether what lies between the pixels of the results, which may be others', was left alone.
+bool GapsUntouched(const Outputs& outputs) {
+  for (const std::vector<DenseTensor>& group : outputs) {
+    for (const DenseTensor& tensor : group) {
+      const TensorMeta& meta = tensor.meta();
+      if (meta.pixel_stride == 0) continue;
+      const auto* pixel = static_cast<const unsigned char*>(tensor.raw_data());
+      const size_t size = SizeOf(meta.dtype);
+      const size_t used = static_cast<size_t>(meta.shape[1]) * size;
+      const size_t stride = static_cast<size_t>(meta.pixel_stride) * size;
+      for (const unsigned char* const end = pixel + tensor.nbytes(); pixel < end; pixel += stride) {
+        if (std::any_of(pixel + used, pixel + stride, [](unsigned char byte) { return byte != kUntouched; }))
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string Variant::DebugString() const {
@@ -179,9 +205,11 @@ std::vector<Variant> VariantsOf(const OpSchema& schema, const Kernel& kernel) {
     variants.push_back(variant);
     variant.threads = 2;
     variants.push_back(variant);
-    if (layout == DataLayout::kNHWC) {
-      variant.pixel_padding = 16;
-      variants.push_back(variant);
+    if (layout == DataLayout::kNHWC && kernel.pixel_strides) {
+      for (const int64_t padding : {16, 3}) {
+        variant.pixel_padding = padding;
+        variants.push_back(variant);
+      }
       variant.pixel_padding = 0;
     }
     if (kernel.pack != nullptr) {
@@ -213,6 +241,7 @@ Result RunCase(const OpCases& op, size_t case_index, const Kernel& kernel, const
 
     InvokeOptions options;
     options.kernel = &kernel;
+    options.pixel_padding = variant.pixel_padding;
     if (variant.constants) options.constants = ConstantArgs(*op.op);
     const Outputs& expected = Expected(op, case_index, variant.special_values);
     if (variant.inplace) {
@@ -234,6 +263,7 @@ Result RunCase(const OpCases& op, size_t case_index, const Kernel& kernel, const
     }
     context->Synchronize();
     std::string difference = Compare(op, got, expected);
+    if (difference.empty() && !GapsUntouched(got)) difference = "it wrote between the pixels of the result";
     if (difference.empty() && variant.inplace && got[0][0].buffer() != options.inplace->buffer()) {
       difference = "the result is not in the input's memory";
     }

@@ -15,7 +15,7 @@ namespace wherry::conformance {
 struct Variant {
   int threads = 1;
   DataLayout layout = DataLayout::kNCHW;  // of the inputs that follow the kernel's layout
-  int64_t pixel_padding = 0;              // kNHWC: elements between pixels
+  int64_t pixel_padding = 0;              // kNHWC: elements between pixels, also of the results
   bool constants = false;                 // all tensors but the first are weights, which may be packed
   bool inplace = false;
   bool special_values = false;  // NaN, infinities and the like among the inputs

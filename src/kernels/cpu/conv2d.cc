@@ -146,7 +146,8 @@ REGISTER_KERNEL_VARIANT(conv2d, cpu, auto, kX86, kFloat, kNHWC)
     .Plan(&PlanAuto)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run)
-    .Priority(10);
+    .Priority(10)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(conv2d, cpu, plain, kX86, kFloat, kNCHW)
     .Supports(&SupportsPlain)
     .Plan(&PlanPlain)
@@ -155,21 +156,25 @@ REGISTER_KERNEL_VARIANT(conv2d, cpu, plain, kX86, kFloat, kNCHW)
 REGISTER_KERNEL_VARIANT(conv2d, cpu, direct, kX86, kFloat, kNHWC)
     .Plan(&PlanVariant<ConvAlgorithm::kDirect>)
     .Pack(&PackedFilterBytes, &PackFilter)
-    .Run(&Run);
+    .Run(&Run)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd2, kX86, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kWinograd2>)
     .Plan(&PlanVariant<ConvAlgorithm::kWinograd2>)
     .Pack(&PackedFilterBytes, &PackFilter)
-    .Run(&Run);
+    .Run(&Run)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kX86, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kWinograd4>)
     .Plan(&PlanVariant<ConvAlgorithm::kWinograd4>)
     .Pack(&PackedFilterBytes, &PackFilter)
-    .Run(&Run);
+    .Run(&Run)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(conv2d, cpu, depthwise, kX86, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kDepthwise>)
     .Plan(&PlanVariant<ConvAlgorithm::kDepthwise>)
     .Pack(&PackedFilterBytes, &PackFilter)
-    .Run(&Run);
+    .Run(&Run)
+    .PixelStrides();
 
 }  // namespace wherry::cpu

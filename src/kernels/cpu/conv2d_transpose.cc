@@ -138,6 +138,7 @@ REGISTER_KERNEL_VARIANT(conv2d_transpose, cpu, products, kX86, kFloat, kNHWC)
     .Plan(&Plan)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run)
-    .Priority(10);
+    .Priority(10)
+    .PixelStrides();
 
 }  // namespace wherry::cpu

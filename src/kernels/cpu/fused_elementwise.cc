@@ -85,8 +85,12 @@ REGISTER_KERNEL_VARIANT(fused_elementwise, cpu, tiles, kX86, kFloat, kNCHW)
     .Run(&RunFusedElementwise);
 REGISTER_KERNEL_VARIANT(fused_elementwise, cpu, tiles, kX86, kFloat, kNHWC)
     .Plan(&PlanFusedElementwise)
-    .Run(&RunFusedElementwise);
+    .Run(&RunFusedElementwise)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(batch_norm, cpu, tiles, kX86, kFloat, kNCHW).Plan(&PlanBatchNorm).Run(&RunBatchNorm);
-REGISTER_KERNEL_VARIANT(batch_norm, cpu, tiles, kX86, kFloat, kNHWC).Plan(&PlanBatchNorm).Run(&RunBatchNorm);
+REGISTER_KERNEL_VARIANT(batch_norm, cpu, tiles, kX86, kFloat, kNHWC)
+    .Plan(&PlanBatchNorm)
+    .Run(&RunBatchNorm)
+    .PixelStrides();
 
 }  // namespace wherry::cpu

@@ -112,7 +112,8 @@ void Run(KernelContext* context) {
 REGISTER_KERNEL_VARIANT(interpolate, cpu, rows, kX86, kFloat, kNHWC)
     .Supports(&Supports<DataLayout::kNHWC>)
     .Plan(&Plan<DataLayout::kNHWC>)
-    .Run(&Run);
+    .Run(&Run)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(interpolate, cpu, rows, kX86, kFloat, kNCHW)
     .Supports(&Supports<DataLayout::kNCHW>)
     .Plan(&Plan<DataLayout::kNCHW>)

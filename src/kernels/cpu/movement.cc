@@ -115,14 +115,14 @@ void Split(const CpuContext& context, const DenseTensor& x, int axis, std::span<
 
 REGISTER_KERNEL(transpose, cpu, kX86, kNCHW, Transpose, WHERRY_CPU_MOVABLE);
 REGISTER_KERNEL(shuffle_channel, cpu, kX86, kNCHW, ShuffleChannel, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(shuffle_channel, cpu, kX86, kNHWC, ShuffleChannel, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(layout, cpu, kX86, kAny, Layout, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(shuffle_channel, cpu, kX86, kNHWC, ShuffleChannel, WHERRY_CPU_MOVABLE).PixelStrides();
+REGISTER_KERNEL(layout, cpu, kX86, kAny, Layout, WHERRY_CPU_MOVABLE).PixelStrides();
 REGISTER_KERNEL(slice, cpu, kX86, kNCHW, Slice, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(slice, cpu, kX86, kNHWC, Slice, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(slice, cpu, kX86, kNHWC, Slice, WHERRY_CPU_MOVABLE).PixelStrides();
 REGISTER_KERNEL(expand, cpu, kX86, kNCHW, Expand, WHERRY_CPU_MOVABLE);
 REGISTER_KERNEL(concat, cpu, kX86, kNCHW, Concat, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(concat, cpu, kX86, kNHWC, Concat, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(concat, cpu, kX86, kNHWC, Concat, WHERRY_CPU_MOVABLE).PixelStrides();
 REGISTER_KERNEL(split, cpu, kX86, kNCHW, Split, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(split, cpu, kX86, kNHWC, Split, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(split, cpu, kX86, kNHWC, Split, WHERRY_CPU_MOVABLE).PixelStrides();
 
 }  // namespace wherry::cpu

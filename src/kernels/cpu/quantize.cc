@@ -148,13 +148,16 @@ REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kInt8, kNCHW)
 REGISTER_KERNEL(quantized_add, cpu, kX86, kNCHW, QuantizedAdd, uint8_t, int8_t);
 REGISTER_KERNEL_VARIANT(quantize_linear, cpu, one_scale, kX86, kFloat, kNHWC)
     .Supports(&SupportsOneScale)
-    .Run(&RunQuantize);
+    .Run(&RunQuantize)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kUInt8, kNHWC)
     .Supports(&SupportsDequantize)
-    .Run(&RunDequantize<uint8_t>);
+    .Run(&RunDequantize<uint8_t>)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kInt8, kNHWC)
     .Supports(&SupportsDequantize)
-    .Run(&RunDequantize<int8_t>);
-REGISTER_KERNEL(quantized_add, cpu, kX86, kNHWC, QuantizedAdd, uint8_t, int8_t);
+    .Run(&RunDequantize<int8_t>)
+    .PixelStrides();
+REGISTER_KERNEL(quantized_add, cpu, kX86, kNHWC, QuantizedAdd, uint8_t, int8_t).PixelStrides();
 
 }  // namespace wherry::cpu

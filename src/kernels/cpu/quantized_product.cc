@@ -301,12 +301,14 @@ REGISTER_KERNEL_VARIANT(quantized_conv2d, cpu, bytes, kX86, kUInt8, kNHWC)
     .Supports(&SupportsConv)
     .Plan(&PlanConv)
     .Pack(&PackedFilterBytes, &PackFilter)
-    .Run(&RunConv);
+    .Run(&RunConv)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(quantized_conv2d, cpu, bytes, kX86, kInt8, kNHWC)
     .Supports(&SupportsConv)
     .Plan(&PlanConv)
     .Pack(&PackedFilterBytes, &PackFilter)
-    .Run(&RunConv);
+    .Run(&RunConv)
+    .PixelStrides();
 REGISTER_KERNEL_VARIANT(quantized_matmul, cpu, bytes, kX86, kUInt8, kNCHW)
     .Plan(&PlanMatmul)
     .Pack(&PackedMatrixBytes, &PackMatrix)

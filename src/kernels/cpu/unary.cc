@@ -94,34 +94,34 @@ void Dropout(const CpuContext& context, const DenseTensor& x, float p, const std
 
 }  // namespace
 
-REGISTER_KERNEL(relu, cpu, kX86, kAny, Relu, float);
-REGISTER_KERNEL(relu6, cpu, kX86, kAny, Relu6, float);
-REGISTER_KERNEL(sigmoid, cpu, kX86, kAny, Sigmoid, float);
-REGISTER_KERNEL(tanh, cpu, kX86, kAny, Tanh, float);
-REGISTER_KERNEL(exp, cpu, kX86, kAny, Exp, float);
-REGISTER_KERNEL(log, cpu, kX86, kAny, Log, float);
-REGISTER_KERNEL(sqrt, cpu, kX86, kAny, Sqrt, float);
-REGISTER_KERNEL(rsqrt, cpu, kX86, kAny, Rsqrt, float);
-REGISTER_KERNEL(abs, cpu, kX86, kAny, Abs, float);
-REGISTER_KERNEL(neg, cpu, kX86, kAny, Neg, float);
-REGISTER_KERNEL(square, cpu, kX86, kAny, Square, float);
-REGISTER_KERNEL(reciprocal, cpu, kX86, kAny, Reciprocal, float);
-REGISTER_KERNEL(floor, cpu, kX86, kAny, Floor, float);
-REGISTER_KERNEL(ceil, cpu, kX86, kAny, Ceil, float);
-REGISTER_KERNEL(round, cpu, kX86, kAny, Round, float);
-REGISTER_KERNEL(sign, cpu, kX86, kAny, Sign, float);
-REGISTER_KERNEL(erf, cpu, kX86, kAny, Erf, float);
-REGISTER_KERNEL(softplus, cpu, kX86, kAny, Softplus, float);
-REGISTER_KERNEL(silu, cpu, kX86, kAny, Silu, float);
-REGISTER_KERNEL(mish, cpu, kX86, kAny, Mish, float);
-REGISTER_KERNEL(hardswish, cpu, kX86, kAny, HardSwish, float);
-REGISTER_KERNEL(hardsigmoid, cpu, kX86, kAny, HardSigmoid, float);
-REGISTER_KERNEL(leaky_relu, cpu, kX86, kAny, LeakyRelu, float);
-REGISTER_KERNEL(elu, cpu, kX86, kAny, Elu, float);
-REGISTER_KERNEL(gelu, cpu, kX86, kAny, Gelu, float);
-REGISTER_KERNEL(swish, cpu, kX86, kAny, Swish, float);
-REGISTER_KERNEL(clip, cpu, kX86, kAny, Clip, float);
-REGISTER_KERNEL(scale, cpu, kX86, kAny, Scale, float);
-REGISTER_KERNEL(dropout, cpu, kX86, kAny, Dropout, float);
+REGISTER_KERNEL(relu, cpu, kX86, kAny, Relu, float).PixelStrides();
+REGISTER_KERNEL(relu6, cpu, kX86, kAny, Relu6, float).PixelStrides();
+REGISTER_KERNEL(sigmoid, cpu, kX86, kAny, Sigmoid, float).PixelStrides();
+REGISTER_KERNEL(tanh, cpu, kX86, kAny, Tanh, float).PixelStrides();
+REGISTER_KERNEL(exp, cpu, kX86, kAny, Exp, float).PixelStrides();
+REGISTER_KERNEL(log, cpu, kX86, kAny, Log, float).PixelStrides();
+REGISTER_KERNEL(sqrt, cpu, kX86, kAny, Sqrt, float).PixelStrides();
+REGISTER_KERNEL(rsqrt, cpu, kX86, kAny, Rsqrt, float).PixelStrides();
+REGISTER_KERNEL(abs, cpu, kX86, kAny, Abs, float).PixelStrides();
+REGISTER_KERNEL(neg, cpu, kX86, kAny, Neg, float).PixelStrides();
+REGISTER_KERNEL(square, cpu, kX86, kAny, Square, float).PixelStrides();
+REGISTER_KERNEL(reciprocal, cpu, kX86, kAny, Reciprocal, float).PixelStrides();
+REGISTER_KERNEL(floor, cpu, kX86, kAny, Floor, float).PixelStrides();
+REGISTER_KERNEL(ceil, cpu, kX86, kAny, Ceil, float).PixelStrides();
+REGISTER_KERNEL(round, cpu, kX86, kAny, Round, float).PixelStrides();
+REGISTER_KERNEL(sign, cpu, kX86, kAny, Sign, float).PixelStrides();
+REGISTER_KERNEL(erf, cpu, kX86, kAny, Erf, float).PixelStrides();
+REGISTER_KERNEL(softplus, cpu, kX86, kAny, Softplus, float).PixelStrides();
+REGISTER_KERNEL(silu, cpu, kX86, kAny, Silu, float).PixelStrides();
+REGISTER_KERNEL(mish, cpu, kX86, kAny, Mish, float).PixelStrides();
+REGISTER_KERNEL(hardswish, cpu, kX86, kAny, HardSwish, float).PixelStrides();
+REGISTER_KERNEL(hardsigmoid, cpu, kX86, kAny, HardSigmoid, float).PixelStrides();
+REGISTER_KERNEL(leaky_relu, cpu, kX86, kAny, LeakyRelu, float).PixelStrides();
+REGISTER_KERNEL(elu, cpu, kX86, kAny, Elu, float).PixelStrides();
+REGISTER_KERNEL(gelu, cpu, kX86, kAny, Gelu, float).PixelStrides();
+REGISTER_KERNEL(swish, cpu, kX86, kAny, Swish, float).PixelStrides();
+REGISTER_KERNEL(clip, cpu, kX86, kAny, Clip, float).PixelStrides();
+REGISTER_KERNEL(scale, cpu, kX86, kAny, Scale, float).PixelStrides();
+REGISTER_KERNEL(dropout, cpu, kX86, kAny, Dropout, float).PixelStrides();
 
 }  // namespace wherry::cpu

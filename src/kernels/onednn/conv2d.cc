@@ -97,6 +97,7 @@ REGISTER_KERNEL_VARIANT(conv2d, onednn, direct, kX86, kFloat, kNHWC)
     .Plan(&Conv2dPlan)
     .Pack(&PackedBytes, &Pack)
     .Run(&Run)
-    .Priority(-10);
+    .Priority(-10)
+    .PixelStrides();
 
 }  // namespace wherry::onednn

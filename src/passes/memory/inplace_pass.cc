@@ -29,7 +29,7 @@ class InplacePass : public StmtPass {
       const OpSchema& schema = stmt->AsStmt().schema();
       if (TakesPieces(schema)) {
         pieces += WriteIntoResult(stmt);
-      } else if (GivesPieces(schema) || schema.Has(kTraitView)) {
+      } else if (Views(schema)) {
         views += ViewArgument(stmt);
       } else {
         overwritten += Overwrite(stmt);
@@ -42,7 +42,7 @@ class InplacePass : public StmtPass {
   }
 
  private:
-  // What other graphs, the caller or a file own is not shared.
+  // What other graphs, the caller or a file own is not written to.
   static bool IsOurs(const Node* value) { return value->producer() != nullptr && HasBytes(value); }
 
   // Nothing but `stmt` reads the value, nor any other value in its memory that `stmt` did not lead to.
@@ -78,7 +78,9 @@ class InplacePass : public StmtPass {
   int ViewArgument(Node* stmt) {
     const OpSchema& schema = stmt->AsStmt().schema();
     Node* x = stmt->AsStmt().input("x");
-    if (x == nullptr || !IsOurs(x)) return 0;
+    // What the caller owns may be read where it lies.
+    const bool input = x != nullptr && graph_->IsInput(x) && HasBytes(x);
+    if (x == nullptr || (!input && !IsOurs(x))) return 0;
     const NodeList& results = stmt->AsStmt().outputs().at(schema.outputs[0].name);
     const std::vector<BoundArg> bound = BindArgs(stmt->AsStmt());
     std::vector<const MetaTensor*> types;
@@ -87,7 +89,8 @@ class InplacePass : public StmtPass {
     for (size_t i = 0; i < results.size(); ++i) {
       const bool whole = schema.Has(kTraitView) || std::string_view(schema.name) == "transpose";
       // A user who holds a piece would hold the whole.
-      if (!HasBytes(results[i]) || (graph_->IsOutput(results[i]) && (!whole || graph_->IsOutput(x)))) continue;
+      const bool alone = whole && !input && !graph_->IsOutput(x);
+      if (!HasBytes(results[i]) || (graph_->IsOutput(results[i]) && !alone)) continue;
       const bool view = schema.Has(kTraitView) ? IsPlainView(x->AsArg().type, *types[i])
                                                : PieceOfArgument(schema, bound, types, i).possible;
       if (!view) continue;
@@ -125,8 +128,7 @@ class InplacePass : public StmtPass {
     const Node* maker = value->producer();
     const OpSchema& schema = maker->AsStmt().schema();
     const NodeList& args = maker->inlinks();
-    return !schema.Has(kTraitView) && !GivesPieces(schema) &&
-           std::find(args.begin(), args.end(), graph_->Alias(value)) != args.end();
+    return !Views(schema) && std::find(args.begin(), args.end(), graph_->Alias(value)) != args.end();
   }
 
   SSAGraph* graph_ = nullptr;

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
-#include "ir/arena_planner.h"
+#include "ir/memory_sharing.h"
 #include "kernel/cost.h"
 #include "pass/pass_registry.h"
 
@@ -69,22 +69,34 @@ class MemoryOptimizePass : public StmtPass {
   }
   static size_t Bytes(const Node* value) { return static_cast<size_t>(EstimateBytes(value->AsArg().type)); }
 
+  // As the runtime will have them: what costs more memory than it saves does not share.
   std::vector<Lifetime> Lifetimes(const SSAGraph& graph, const NodeList& order) const {
     std::unordered_map<const Node*, size_t> index;
-    std::vector<Lifetime> lifetimes;
+    std::vector<SharingValue> values;
+    std::vector<const Node*> nodes;
+    const auto value_of = [&](const Node* node) {
+      const auto [it, fresh] = index.emplace(node, values.size());
+      if (fresh) {
+        values.push_back({Bytes(node), -1, -1, -1, InArena(graph, node)});
+        nodes.push_back(node);
+      }
+      return it->second;
+    };
     for (int step = 0; step < static_cast<int>(order.size()); ++step) {
       const Node* stmt = order[static_cast<size_t>(step)];
       for (const NodeList* links : {&stmt->inlinks(), &stmt->outlinks()}) {
-        for (const Node* value : *links) {
-          // A concat's result is there as soon as the first of what is written into it.
-          const Node* root = Root(value);
-          if (!InArena(graph, root)) continue;
-          const auto [it, fresh] = index.emplace(root, lifetimes.size());
-          if (fresh) lifetimes.push_back({Bytes(root), step, step});
-          lifetimes[it->second].last = step;
+        for (const Node* node : *links) {
+          SharingValue& value = values[value_of(node)];
+          if (value.first < 0) value.first = step;
+          value.last = step;
         }
       }
     }
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (const Node* source = graph.Alias(nodes[i])) values[i].within = static_cast<int>(index.at(source));
+    }
+    std::vector<Lifetime> lifetimes = SharingLifetimes(values, SharingRoots(values, WeighSharing(values)));
+    std::erase_if(lifetimes, [](const Lifetime& life) { return life.first < 0; });
     return lifetimes;
   }
 

@@ -156,8 +156,10 @@ class ElementwiseRunner {
       tile_rows_ = 1;
     } else {
       part_cols_ = cols_;
-      tile_rows_ = DenseOutput() ? kTile / cols_ : 1;
+      tile_rows_ = kTile / cols_;
     }
+    // What has gaps between short rows gets its results from a tile without.
+    scatters_ = tile_rows_ > 1 && !IsDense(-1);
     tiles_ = (rows_ + tile_rows_ - 1) / tile_rows_ * parts_;
     for (int i = 0; i < program.inputs(); ++i) kinds_[static_cast<size_t>(i)] = KindOf(i);
   }
@@ -167,6 +169,7 @@ class ElementwiseRunner {
 
   void RunTiles(int64_t begin, int64_t end) const {
     alignas(64) float buffers[kMaxBuffers][kTile];
+    alignas(64) float results[kTile];
     std::array<const float*, kMaxInputs> filled{};  // inputs whose tile is the same for all tiles
     for (int64_t tile = begin; tile < end; ++tile) {
       const int64_t row = tile / parts_ * tile_rows_;
@@ -179,7 +182,7 @@ class ElementwiseRunner {
         const size_t at = static_cast<size_t>(i);
         float* const buffer = buffers[i];
         if (kinds_[at] == Kind::kWhole) {
-          tile_inputs[at] = inputs_[at] + out_offset;
+          tile_inputs[at] = inputs_[at] + (scatters_ ? row * cols_ : out_offset);
         } else if (kinds_[at] == Kind::kSameTile) {
           if (filled[at] == nullptr) {
             Fill(i, 0, 0, tile_rows_, part_cols_, buffer);
@@ -193,7 +196,8 @@ class ElementwiseRunner {
           tile_inputs[at] = buffer;
         }
       }
-      RunSteps(tile_inputs, buffers, out_ + out_offset, rows * cols);
+      RunSteps(tile_inputs, buffers, scatters_ ? results : out_ + out_offset, rows * cols);
+      if (scatters_) Scatter(results, row, rows);
     }
   }
 
@@ -204,18 +208,18 @@ class ElementwiseRunner {
   static constexpr int64_t kTile = 384;
 
   enum class Kind : uint8_t {
-    kWhole,     // as the output: read where it is
+    kWhole,     // as the tile's result: read where it is
     kSameTile,  // every tile looks alike: filled once
     kOther,
   };
 
   int64_t Stride(int input, int dim) const { return loops_.stride(input, dim); }
 
-  // No gaps between the output's rows.
-  bool DenseOutput() const {
+  // The tensor (-1: the output) has no gaps.
+  bool IsDense(int tensor) const {
     int64_t expected = 1;
     for (int d = loops_.rank() - 1; d >= 0; --d) {
-      if (loops_.out_stride(d) != expected) return false;
+      if (Stride(tensor, d) != expected) return false;
       expected *= loops_.dim(d);
     }
     return true;
@@ -229,18 +233,19 @@ class ElementwiseRunner {
       whole = whole && Stride(input, d) == loops_.out_stride(d);
       if (d < inner) outer_constant = outer_constant && Stride(input, d) == 0;
     }
-    if (whole) return Kind::kWhole;
+    if (scatters_ ? IsDense(input) : whole) return Kind::kWhole;
     return outer_constant && (parts_ == 1 || Stride(input, inner) == 0) ? Kind::kSameTile : Kind::kOther;
   }
 
   // Of the first element in a row of an input, or of the output (input -1).
   int64_t RowOffset(int input, int64_t row) const {
+    if (loops_.rank() == 1) return 0;
     int64_t offset = 0;
-    for (int d = loops_.rank() - 2; d >= 0 && row > 0; --d) {
+    for (int d = loops_.rank() - 2; d > 0 && row > 0; --d) {
       offset += row % loops_.dim(d) * Stride(input, d);
       row /= loops_.dim(d);
     }
-    return offset;
+    return offset + row * Stride(input, 0);
   }
 
   // The input's values in part of some rows, one after another.
@@ -256,6 +261,13 @@ class ElementwiseRunner {
       } else {
         for (int64_t c = 0; c < cols; ++c) to[c] = from[c * stride];
       }
+    }
+  }
+
+  // The results of some whole rows to where they belong.
+  void Scatter(const float* results, int64_t row, int64_t rows) const {
+    for (int64_t r = 0; r < rows; ++r, results += cols_) {
+      std::memcpy(out_ + RowOffset(-1, row + r), results, static_cast<size_t>(cols_) * sizeof(float));
     }
   }
 
@@ -282,6 +294,7 @@ class ElementwiseRunner {
   int64_t parts_ = 1;  // tiles of a row
   int64_t part_cols_;
   int64_t tile_rows_;
+  bool scatters_ = false;
   int64_t tiles_;
   std::array<Kind, kMaxInputs> kinds_{};
 };
