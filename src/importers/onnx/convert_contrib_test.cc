@@ -58,6 +58,14 @@ TEST(OnnxContrib, SkipLayerNormalizationGivesTheSum) {
   EXPECT_THROW(Import(Contrib("SkipLayerNormalization", {}, {"y", "mean"}), inputs), Error);
 }
 
+TEST(OnnxContrib, LayoutsOfOneMachineAreRefused) {
+  TestNode node = Contrib("ReorderInput", {});
+  node.domain = "com.microsoft.nchwc";
+  const Error error = ErrorOf([&] { Import(node, {Value("x", {1, 16, 4, 4})}); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+  EXPECT_NE(std::string(error.what()).find("'extended'"), std::string::npos) << error.what();
+}
+
 TEST(OnnxContrib, MatMulNBits) {
   const auto node = [](int bits) {
     return Contrib("MatMulNBits", {{"K", 80}, {"N", 6}, {"bits", bits}, {"block_size", 32}});

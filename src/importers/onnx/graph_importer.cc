@@ -21,6 +21,10 @@ constexpr int64_t kNewestOpset = 28;
 // Empty: there is none. Converters are for kOldestOpset and later, a rule says itself what it is for.
 std::string OpsetProblem(const ForeignOp& op) {
   const int64_t opset = op.opset;
+  if (op.domain == "com.microsoft.nchwc") {
+    return "its weights lie as ONNX Runtime has them on the machine that wrote the file; let it optimise to the level "
+           "'extended'";
+  }
   if (!op.domain.empty() || (opset >= kOldestOpset && opset <= kNewestOpset)) return "";
   if (opset < kOldestOpset && FindImportRule(op.format, op.domain, op.type, op.opset) != nullptr) return "";
   if (opset == 0) return "the model imports no opset of its domain";
