@@ -121,6 +121,7 @@ std::vector<std::string> Packed(OnnxContext& c, const std::string& x, int64_t co
 }
 
 void AttendHeads(OnnxContext& c, Operands in) {
+  if (in.values.empty()) c.Corrupt("there are keys without values");
   if (c.Rank(in.query) != 3) c.Unsupported("a query of ", c.Rank(in.query), " dimensions");
   const int64_t columns = KnownDim(c, in.query, 2, "the number of the query's columns");
   const int64_t heads = HeadsOf(c, columns);

@@ -136,9 +136,12 @@ void GroupQueryAttention(OnnxContext& c) {
   if (columns < 1 || columns % parts != 0) c.Corrupt(columns, " columns do not make ", parts, " heads");
   const int64_t size = columns / parts;
   std::string query = x;
-  std::string keys = c.OptionalInput(1);
-  std::string values = c.OptionalInput(2);
-  if (packed) {
+  std::string keys;
+  std::string values;
+  if (!packed) {
+    keys = c.Input(1);
+    values = c.Input(2);
+  } else {
     const int64_t begin = heads * size;
     const int64_t middle = begin + key_heads * size;
     query = Columns(c, x, 0, begin);
