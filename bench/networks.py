@@ -8,6 +8,7 @@ gives is.
 
 import dataclasses
 import hashlib
+import math
 import pathlib
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import sys
 import numpy as np
 
 WARMED = 1 << 30  # bytes
+TIME_LIMIT = 300  # seconds for what is run
 
 # paddle2onnx wants the whole of paddle for its Python side; the converter itself does not.
 PADDLE_TO_ONNX = """
@@ -65,6 +67,33 @@ def back_free_memory() -> None:
 def last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:160] if lines else "no message"
+
+
+def run(command: list) -> str:
+    try:
+        ran = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False,
+                             timeout=TIME_LIMIT)  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise CannotRun(f"not done after {TIME_LIMIT} s") from None
+    if ran.returncode != 0:
+        raise CannotRun(last_line(ran.stderr or ran.stdout or f"exit status {ran.returncode}"))
+    return ran.stdout
+
+
+def difference(found: pathlib.Path, expected: pathlib.Path) -> float:
+    """The largest one relative to the largest magnitude, over all outputs: by name, else by position."""
+    worst = 0.0
+    with np.load(found) as ours, np.load(expected) as theirs:
+        if len(ours.files) != len(theirs.files):
+            return math.inf
+        for i, name in enumerate(theirs.files):
+            a = ours[name if name in ours.files else ours.files[i]].astype(np.float64)
+            b = theirs[name].astype(np.float64)
+            if a.shape != b.shape or not np.isfinite(a).all():
+                return math.inf
+            if b.size > 0:
+                worst = max(worst, float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-30)))
+    return worst
 
 
 @dataclasses.dataclass
