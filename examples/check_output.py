@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs an example and compares what it prints with what is expected.
 
-    check_output.py EXPECTED PROGRAM [ARGUMENT...]
+    check_output.py [--tolerance T] EXPECTED PROGRAM [ARGUMENT...]
 
 EXPECTED holds the lines, in order. A line that begins with "re:" is a regular expression. A line "optional:" and the
-lines below it that are indented by four spaces are a block that may be absent as a whole. The program must exit with
-status 0.
+lines below it that are indented by four spaces are a block that may be absent as a whole. With --tolerance, numbers with
+a point may differ by T. The program must exit with status 0.
 """
 
 import dataclasses
@@ -33,18 +33,26 @@ def read_expected(path: pathlib.Path) -> list[Block]:
     return blocks
 
 
-def matches(expected: str, line: str) -> bool:
+NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+def matches(expected: str, line: str, tolerance: float) -> bool:
     if expected.startswith("re:"):
         return re.fullmatch(expected[3:], line) is not None
-    return expected == line
+    if NUMBER.sub("#", expected) != NUMBER.sub("#", line):
+        return False
+    numbers = zip(NUMBER.findall(expected), NUMBER.findall(line))
+    return all(a == b or abs(float(a) - float(b)) <= tolerance for a, b in numbers)
 
 
-def compare(blocks: list[Block], printed: list[str]) -> str | None:
+def compare(blocks: list[Block], printed: list[str], tolerance: float) -> str | None:
     """None if the lines are as expected, else what is wrong."""
     position = 0
     for block in blocks:
         found = printed[position : position + len(block.lines)]
-        if len(found) == len(block.lines) and all(map(matches, block.lines, found)):
+        if len(found) == len(block.lines) and all(
+            matches(*pair, tolerance) for pair in zip(block.lines, found)
+        ):
             position += len(found)
         elif not block.optional:
             return f"line {position + 1}: expected {block.lines[0]!r}, found {found[0] if found else 'the end'!r}"
@@ -52,11 +60,15 @@ def compare(blocks: list[Block], printed: list[str]) -> str | None:
 
 
 def main(argv: list[str]) -> int:
+    tolerance = 0.0
+    if len(argv) > 1 and argv[0] == "--tolerance":
+        tolerance = float(argv[1])
+        argv = argv[2:]
     if len(argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
     run = subprocess.run(argv[1:], capture_output=True, text=True, timeout=300)
-    problem = compare(read_expected(pathlib.Path(argv[0])), run.stdout.splitlines())
+    problem = compare(read_expected(pathlib.Path(argv[0])), run.stdout.splitlines(), tolerance)
     if run.returncode != 0:
         problem = f"exit status {run.returncode}"
     if problem is not None:
