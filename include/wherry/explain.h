@@ -84,6 +84,7 @@ struct CandidateExplanation {
   bool picked = false;
   std::string refusal;       // why it cannot run; empty: it can
   double kernel_us = 0;      // estimated
+  double measured_us = -1;   // of the kernel alone, in the shapes of `MemoryExplanation`; -1: not measured
   double conversion_us = 0;  // estimated, of the conversions around it
   int place_rank = 0;        // of the valid place that it meets
 };
@@ -155,13 +156,18 @@ struct ModelExplanation {
 struct ExplainOptions {
   std::map<std::string, Tensor> inputs;  // for measuring; random where absent
   std::map<std::string, Shape> shapes;   // for inputs of dynamic size
-  bool measure = false;                  // runs the model for about a second
+  // Runs the model for about a second, and then every candidate of every op by itself but those that would take long
+  // (more than 50 ms by their estimate) and devices'.
+  bool measure = false;
 };
 
 // Loads and optimises the model, once, and keeps what happened. A memory plan that cannot be made (an input's rank is
 // not declared, the shapes do not fit) is no Error: it says why. For a file that was optimised before there are no
 // passes and both diagrams are the same.
 ModelExplanation ExplainModel(const CxxConfig& config, const ExplainOptions& options = {});
+// Every candidate kernel of an op (by result name or label; or of all ops of a type) with its cost, measured if so
+// asked, or its refusal, and the pick; for an op that a pass removed, which. Error(kNotFound).
+std::string ExplainOp(const CxxConfig& config, const std::string& op, const ExplainOptions& options = {});
 // The same as JSON, valid UTF-8 whatever the names are (other bytes become U+FFFD).
 std::string ToJson(const ModelExplanation& explanation);
 

@@ -15,11 +15,8 @@ namespace wherry {
 // The program of a model: as loaded when the config's passes are {"none"}, else optimised. Formats: "text" (weights
 // summarised), "wir" (exact), "dot" (for Graphviz), "svg" (a picture), "json". Error(kInvalidArgument) on another one.
 std::string ShowModel(const CxxConfig& config, const std::string& format);
-// Every candidate kernel of an op (by result name or label; or of all ops of a type) with its cost or its refusal, and
-// the pick; for an op that a pass removed, which. Error(kNotFound). As data: ExplainModel in wherry/explain.h.
-std::string ExplainOp(const CxxConfig& config, const std::string& op);
-// Whether every operator can run for these places; the list of what cannot, with reasons. Empty: all can.
-// Error if the model cannot be read at all.
+// Whether every operator can run for these places; the list of what cannot, with reasons: operators that are not read,
+// and those for which there is no kernel. Empty: all can. Error if the model cannot be read at all.
 std::vector<std::string> CheckModel(const CxxConfig& config);
 
 // The files that the model is read from, and those that would be if they were there; empty when it comes from memory or

@@ -87,7 +87,7 @@ TEST_F(ApplyRule, UnknownOperatorsAreNotConverted) {
 
 TEST(UnsupportedOps, AllAreReportedAtOnce) {
   UnsupportedOps unsupported;
-  EXPECT_NO_THROW(unsupported.ThrowIfAny("'m'"));
+  EXPECT_NO_THROW(unsupported.Report("'m'", nullptr));
   ForeignOp op = PaddleOp("yolo_box", {});
   op.index = 7;
   unsupported.Add(op);
@@ -95,7 +95,10 @@ TEST(UnsupportedOps, AllAreReportedAtOnce) {
   op.type = "conv2d";
   op.label = "c1";
   unsupported.Add(op, "attribute data_format is 'NHWC'");
-  const Error error = ErrorOf([&] { unsupported.ThrowIfAny("'m' (a Paddle program)"); });
+  std::vector<std::string> list;
+  unsupported.Report("'m'", &list);
+  EXPECT_EQ(list.size(), 2U);
+  const Error error = ErrorOf([&] { unsupported.Report("'m' (a Paddle program)", nullptr); });
   EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
   EXPECT_EQ(error.message(),
             "'m' (a Paddle program) has operators that Wherry does not support: 'conv2d': attribute data_format is "

@@ -67,14 +67,15 @@ void FindParams(const ParamsGuess& guess, const std::function<std::optional<File
 
 }  // namespace
 
-Program ImportModel(const std::string& path, const std::string& params_path,
-                    std::vector<std::string> overridden_inputs) {
+Program ImportModel(const std::string& path, const std::string& params_path, std::vector<std::string> overridden_inputs,
+                    std::vector<std::string>* unsupported) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path file(path);
   if (fs::is_directory(file, error)) file /= FindMainFile(path);
   ModelSource source;
   source.overridden_inputs = std::move(overridden_inputs);
+  source.unsupported = unsupported;
   source.model = OpenFile(file.string());
   const std::string folder = file.parent_path().string();
   source.open = [folder](const std::string& name) { return OpenInFolder(folder, name); };
@@ -95,9 +96,11 @@ Program ImportModel(const std::string& path, const std::string& params_path,
   return Import(source);
 }
 
-Program ImportModel(FileBytes model, FileBytes params, std::vector<std::string> overridden_inputs) {
+Program ImportModel(FileBytes model, FileBytes params, std::vector<std::string> overridden_inputs,
+                    std::vector<std::string>* unsupported) {
   ModelSource source;
   source.overridden_inputs = std::move(overridden_inputs);
+  source.unsupported = unsupported;
   source.model = std::move(model);
   source.params_given = params.data.data() != nullptr;
   source.params = std::move(params);
@@ -108,9 +111,11 @@ Program ImportModel(FileBytes model, FileBytes params, std::vector<std::string> 
   return Import(source);
 }
 
-Program ImportModel(const std::string& name, const FileReader& reader, std::vector<std::string> overridden_inputs) {
+Program ImportModel(const std::string& name, const FileReader& reader, std::vector<std::string> overridden_inputs,
+                    std::vector<std::string>* unsupported) {
   ModelSource source;
   source.overridden_inputs = std::move(overridden_inputs);
+  source.unsupported = unsupported;
   source.model = reader(name);
   if (source.model.name.empty()) source.model.name = name;
   source.open = [&reader](const std::string& file) {

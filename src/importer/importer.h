@@ -31,6 +31,9 @@ struct ModelSource {
   bool separate_params = false;
   // Inputs that are to be such although the file has a value for them; other names mean nothing.
   std::vector<std::string> overridden_inputs;
+  // Where to list operators that are not supported instead of throwing: their results are then inputs of the program,
+  // which is good for looking at only. Null: Error.
+  std::vector<std::string>* unsupported = nullptr;
 };
 
 class Importer {
@@ -40,8 +43,8 @@ class Importer {
   // How sure the bytes make it: 0 not this format, 100 certainly. Should look at the beginning only; `file_name` may be
   // a path.
   virtual int Sniff(std::span<const std::byte> data, const std::string& file_name) const = 0;
-  // Program with weights, not inferred. All unsupported operators are reported in one Error(kUnsupported). Bytes are
-  // hostile.
+  // Program with weights, not inferred. All unsupported operators are reported in one Error(kUnsupported), unless the
+  // source says otherwise. Bytes are hostile.
   virtual Program Import(const ModelSource& source) const = 0;
 };
 
@@ -62,15 +65,17 @@ std::span<const ConverterDescriptor* const> BuiltinConverters();
 // Opens a model by path: an .onnx file, a .pdmodel or .json (parameters beside it or `params_path`), or a folder with
 // one of the known Paddle file name pairs or one file per parameter. Picks the importer by the bytes. Error(kNotFound)
 // / (kCorrupt) say what was looked for and what was found. The program keeps the files mapped as long as it uses their
-// weights. `overridden_inputs` as in ModelSource.
+// weights. `overridden_inputs` and `unsupported` as in ModelSource.
 Program ImportModel(const std::string& path, const std::string& params_path = "",
-                    std::vector<std::string> overridden_inputs = {});
+                    std::vector<std::string> overridden_inputs = {}, std::vector<std::string>* unsupported = nullptr);
 // From memory, or through a reader of named files: the main file by `name`, parameters by the usual names beside it,
 // others as the model names them. The reader throws Error(kNotFound) for a file that is not there. Bytes without an
 // owner must outlive the program.
-Program ImportModel(FileBytes model, FileBytes params = {}, std::vector<std::string> overridden_inputs = {});
+Program ImportModel(FileBytes model, FileBytes params = {}, std::vector<std::string> overridden_inputs = {},
+                    std::vector<std::string>* unsupported = nullptr);
 using FileReader = std::function<FileBytes(const std::string& name)>;
-Program ImportModel(const std::string& name, const FileReader& reader, std::vector<std::string> overridden_inputs = {});
+Program ImportModel(const std::string& name, const FileReader& reader, std::vector<std::string> overridden_inputs = {},
+                    std::vector<std::string>* unsupported = nullptr);
 
 }  // namespace wherry
 

@@ -51,7 +51,7 @@ void OpConverter::BindPlaceholders(ConvertContext* context, const DeclaredMeta& 
     for (size_t k = 0; k < slots[i].values.size(); ++k) {
       const std::string& name = slots[i].values[k];
       if (name.empty()) continue;
-      // The program is never finished, so an input does for a value that nothing makes.
+      // The program is never run, so an input does for a value that nothing makes.
       const std::string placeholder = context->block().AddInput(name, declared(name));
       placeholders_.insert(placeholder);
       context->Bind(i, placeholder, k);

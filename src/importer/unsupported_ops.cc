@@ -1,7 +1,5 @@
 #include "importer/unsupported_ops.h"
 
-#include <vector>
-
 #include "base/check.h"
 #include "base/strings.h"
 
@@ -21,7 +19,7 @@ void UnsupportedOps::Add(const ForeignOp& op, const std::string& reason) {
   }
 }
 
-void UnsupportedOps::ThrowIfAny(const std::string& model) const {
+void UnsupportedOps::Report(const std::string& model, std::vector<std::string>* list) const {
   if (found_.empty()) return;
   constexpr size_t kMostLines = 100;
   std::vector<std::string> lines;
@@ -33,6 +31,10 @@ void UnsupportedOps::ThrowIfAny(const std::string& model) const {
     const auto& [type, reason] = key;
     lines.push_back(StrCat(Quote(type), reason.empty() ? "" : ": " + reason, " (", places.count,
                            places.count == 1 ? " place: " : " places, first: ", places.first, ")"));
+  }
+  if (list != nullptr) {
+    for (const std::string& line : lines) list->push_back("operator " + line);
+    return;
   }
   Throw(ErrorCode::kUnsupported, model, " has operators that Wherry does not support: ", Join(lines, "; "));
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "importer/foreign_op.h"
 
@@ -14,9 +15,9 @@ class UnsupportedOps {
   // `reason` empty: the operator is not known at all; else what about it, e.g. "attribute data_format is 'NDHWC'".
   void Add(const ForeignOp& op, const std::string& reason = "");
   bool empty() const { return found_.empty(); }
-  // Error(kUnsupported) with all of them, the first place and the number of places of each. No effect when there is
-  // none. `model` is how messages call the file and its format.
-  void ThrowIfAny(const std::string& model) const;
+  // All of them, the first place and the number of places of each, appended to `list`, or if that is null in one
+  // Error(kUnsupported). No effect when there is none. `model` is how messages call the file and its format.
+  void Report(const std::string& model, std::vector<std::string>* list) const;
 
  private:
   struct Places {

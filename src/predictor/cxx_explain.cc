@@ -1,5 +1,6 @@
 // ExplainModel: one load with everything recorded, and a plan for one set of shapes.
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "base/stopwatch.h"
@@ -229,6 +230,14 @@ class Explainer {
       const auto op = op_of_.find(instruction);
       if (op != op_of_.end()) op->second->measured_us = Median(&values);
     }
+    // Once more, and before each op its candidates, on what its arguments are then.
+    session->set_call_observer([this](const ShapePlan& plan, const PlannedCall& call) {
+      const auto op = op_of_.find(call.instruction);
+      if (op != op_of_.end() && timed_.insert(call.instruction).second)
+        MeasureCandidates(plan, call, op->second, pool_);
+    });
+    session->Run(pointers, &outputs);
+    session->set_call_observer(nullptr);
   }
 
   const CxxConfig& config_;
@@ -239,6 +248,7 @@ class Explainer {
   std::vector<std::vector<OpChange>> changes_;          // of the passes that ran
   std::vector<OpExplanation> picked_;                   // when kernels had just been picked
   std::map<const Instruction*, OpExplanation*> op_of_;  // into out_.ops
+  std::set<const Instruction*> timed_;                  // those whose candidates were measured
 };
 
 }  // namespace

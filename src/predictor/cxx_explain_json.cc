@@ -77,6 +77,7 @@ Json OpJson(const OpExplanation& op) {
                           {"refusal", candidate.refusal},
                           {"kernel_us", candidate.kernel_us},
                           {"conversion_us", candidate.conversion_us},
+                          {"measured_us", candidate.measured_us},
                           {"place_rank", candidate.place_rank}});
   }
   return {{"block", op.block},

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "kernel/invoke.h"
 #include "kernel/kernel_registry.h"
 #include "pass/kernel_choice.h"
+#include "runtime/session.h"
 
 namespace wherry {
 
@@ -52,6 +54,41 @@ std::vector<OpExplanation> ExplainKernels(const mir::SSAGraph& graph, const std:
   int next_block = 0;
   ExplainGraph(graph, context, &next_block, &ops);
   return ops;
+}
+
+void MeasureCandidates(const ShapePlan& plan, const PlannedCall& call, OpExplanation* op,
+                       const std::shared_ptr<ThreadPool>& pool) {
+  constexpr double kMostMicroseconds = 50'000;
+  if (call.at_run_time || call.nothing) return;
+  const Instruction& instruction = *call.instruction;
+  std::vector<CallArg> args(instruction.args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    for (const int slot : instruction.args[i].slots) args[i].tensors.push_back(&plan.tensors[call.Slot(slot)]);
+    if (args[i].tensors.empty() && instruction.args[i].attribute != nullptr)
+      args[i].attribute = *instruction.args[i].attribute;
+  }
+  CpuContext device(pool);
+  InvokeOptions options;
+  options.constants = instruction.constants;
+  for (const std::vector<int>& slots : instruction.outputs) options.output_counts.push_back(slots.size());
+  for (const Kernel* kernel : KernelFactory::Instance().Kernels(instruction.schema->kernel)) {
+    const auto candidate =
+        std::find_if(op->candidates.begin(), op->candidates.end(), [kernel](const CandidateExplanation& each) {
+          return each.kernel == kernel->id() && each.key == kernel->key.DebugString();
+        });
+    if (candidate == op->candidates.end() || !candidate->refusal.empty()) continue;
+    if (kernel->key.target() != Target::kHost && kernel->key.target() != NativeTarget()) continue;
+    if (EstimateCall(plan, call, *kernel, device.threads()).microseconds > kMostMicroseconds) continue;
+    options.kernel = kernel;
+    double measured = -1;
+    options.kernel_us = &measured;
+    try {
+      InvokeOp(*instruction.schema, args, &device, options);
+      candidate->measured_us = measured;
+    } catch (const Error&) {
+      continue;  // it has no time
+    }
+  }
 }
 
 bool HasPicks(const mir::SSAGraph& graph) {

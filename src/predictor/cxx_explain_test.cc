@@ -85,7 +85,31 @@ block main(%x : f32[N,8]) -> (%y) {
     EXPECT_LE(value.first, value.last) << value.name;
   }
   EXPECT_GT(model.measured_us, 0);
-  for (const OpExplanation& op : model.ops) EXPECT_GE(op.measured_us, 0) << op.name;
+  for (const OpExplanation& op : model.ops) {
+    EXPECT_GE(op.measured_us, 0) << op.name;
+    for (const CandidateExplanation& candidate : op.candidates)
+      EXPECT_EQ(candidate.measured_us >= 0, candidate.refusal.empty()) << op.name << ": " << candidate.kernel;
+  }
+}
+
+TEST_F(ExplainTest, MeasuresEveryCandidateOfAnOp) {
+  ExplainOptions options;
+  options.measure = true;
+  const CxxConfig config = Config(kFcProgram);
+  EXPECT_NE(ExplainOp(config, "fc", options).find(", kernel measured "), std::string::npos);
+  EXPECT_EQ(ExplainOp(config, "fc").find("measured"), std::string::npos);
+}
+
+TEST_F(ExplainTest, AllThatCannotRunIsListed) {
+  const std::vector<std::string> problems = CheckModel(Config(R"(
+block main(%x : i64[2]) -> (%z) {
+  %y = sin(x: %x)
+  %z = cos(x: %y)
+}
+)"));
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].find("y: "), 0U) << problems[0];
+  EXPECT_EQ(problems[1].find("z: "), 0U) << problems[1];
 }
 
 TEST_F(ExplainTest, WithoutAPlanItSaysWhy) {

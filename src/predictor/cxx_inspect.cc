@@ -13,6 +13,7 @@
 #include "predictor/cxx_load.h"
 #include "predictor/light_predictor.h"
 #include "runtime/executable.h"
+#include "wherry/explain.h"
 #include "wherry/program.h"
 
 namespace wherry {
@@ -30,7 +31,9 @@ std::string ExplainText(const OpExplanation& op) {
                    candidate.priority, "): ");
     if (candidate.refusal.empty()) {
       text += StrCat("cost ", candidate.kernel_us + candidate.conversion_us, " us (kernel ", candidate.kernel_us,
-                     ", conversions ", candidate.conversion_us, "), place rank ", candidate.place_rank, "\n");
+                     ", conversions ", candidate.conversion_us, "), place rank ", candidate.place_rank);
+      if (candidate.measured_us >= 0) text += StrCat(", kernel measured ", candidate.measured_us, " us");
+      text += "\n";
     } else {
       text += StrCat("refused: ", candidate.refusal, "\n");
     }
@@ -93,8 +96,9 @@ std::string ShowModel(const CxxConfig& config, const std::string& format) {
   return PrintProgram(program, options);
 }
 
-std::string ExplainOp(const CxxConfig& config, const std::string& op) {
-  const Explained explained(config);
+std::string ExplainOp(const CxxConfig& config, const std::string& op, const ExplainOptions& options) {
+  Explained explained(config);
+  if (options.measure) explained.ops = ExplainModel(config, options).ops;
   std::string text;
   std::vector<std::string> names;
   for (const OpExplanation& each : explained.ops) {
@@ -114,15 +118,20 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op) {
 }
 
 std::vector<std::string> CheckModel(const CxxConfig& config) {
+  std::vector<std::string> problems;
   try {
-    Program program = LoadModel(config).program;
+    LoadObserver observer;
+    observer.import = [&] { return ImportFromConfig(config, &problems); };
+    Program program = LoadModel(config, observer).program;
     ReadWeights(program);
-    Executable::Build(std::move(program));
+    Executable::Build(std::move(program), {}, &problems);
   } catch (const Error& error) {
+    // Of what was read in part, passes and inference may expect more.
+    if (!problems.empty()) return problems;
     if (error.code() != ErrorCode::kUnsupported) throw;
-    return {error.what()};
+    problems.emplace_back(error.what());
   }
-  return {};
+  return problems;
 }
 
 }  // namespace wherry

@@ -75,17 +75,17 @@ class WatchedOutputs {
 
 }  // namespace
 
-Program ImportFromConfig(const CxxConfig& config) {
+Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsupported) {
   if (config.model_buffer().data != nullptr) {
     FileBytes model = Borrow("model in memory", config.model_buffer());
     if (IsWry(model.data)) return LoadWry(model);
     return ImportModel(std::move(model), Borrow("parameters in memory", config.params_buffer()),
-                       config.overridden_inputs());
+                       config.overridden_inputs(), unsupported);
   }
   if (config.reader() != nullptr) {
     return ImportModel(
         config.model_path(), [&config](const std::string& name) { return Own(name, config.reader()(name)); },
-        config.overridden_inputs());
+        config.overridden_inputs(), unsupported);
   }
   WHERRY_ENFORCE(!config.model_path().empty(), kInvalidArgument, "the config names no model");
   std::error_code no_folder;  // what is wrong with the path is said when it is opened
@@ -94,7 +94,7 @@ Program ImportFromConfig(const CxxConfig& config) {
     if (IsWry(bytes.data)) return LoadWry(bytes);
     if (config.model_path().ends_with(".wir")) return LoadDump(bytes);
   }
-  return ImportModel(config.model_path(), config.param_path(), config.overridden_inputs());
+  return ImportModel(config.model_path(), config.param_path(), config.overridden_inputs(), unsupported);
 }
 
 std::vector<std::string> PassesOf(const CxxConfig& config) {

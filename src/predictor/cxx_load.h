@@ -29,8 +29,8 @@ struct LoadObserver {
   std::function<void(const std::string&, int, const mir::SSAGraph&)> after_pass;  // as OptimizerOptions says
 };
 
-// Imports without optimising.
-Program ImportFromConfig(const CxxConfig& config);
+// Imports without optimising. `unsupported`: as ModelSource says (importer/importer.h).
+Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsupported = nullptr);
 // The passes that a config asks for: its own list, or the default pipeline without the discarded ones. Error(kNotFound)
 // on unknown names.
 std::vector<std::string> PassesOf(const CxxConfig& config);

@@ -11,6 +11,7 @@
 #include "format/wry.h"
 #include "ir/fc_program_test_util.h"
 #include "ir/text.h"
+#include "wherry/explain.h"
 #include "wherry/predictor.h"
 #include "wherry/program.h"
 

@@ -130,7 +130,8 @@ bool NeedsInference(const Program& program) {
 
 }  // namespace
 
-std::shared_ptr<const Executable> Executable::Build(Program&& program, const std::vector<std::string>& watched) {
+std::shared_ptr<const Executable> Executable::Build(Program&& program, const std::vector<std::string>& watched,
+                                                    std::vector<std::string>* unsupported) {
   if (NeedsInference(program)) InferProgram(&program);
   auto executable = std::make_shared<Executable>();
   executable->program_ = std::move(program);
@@ -139,6 +140,10 @@ std::shared_ptr<const Executable> Executable::Build(Program&& program, const std
     executable->blocks_.push_back(
         BlockCompiler(executable->program_, executable->program_.blocks[i], &problems, &executable->notes_)
             .Run(i == 0 ? watched : std::vector<std::string>()));
+  }
+  if (unsupported != nullptr && !problems.empty()) {
+    unsupported->insert(unsupported->end(), problems.begin(), problems.end());
+    return nullptr;
   }
   WHERRY_ENFORCE(problems.empty(), kUnsupported, problems.size(), " op", problems.size() == 1 ? "" : "s",
                  " cannot run here: ", Join(problems, "; "));

@@ -53,8 +53,9 @@ class Executable {
  public:
   // Takes the program, infers it where types are missing, and binds a kernel to every op: the pick's, where there is
   // one that is still registered and willing, else the best by kernel/'s static rule. Every op without a kernel is
-  // reported in one Error(kUnsupported).
-  static std::shared_ptr<const Executable> Build(Program&& program, const std::vector<std::string>& watched = {});
+  // reported in one Error(kUnsupported), or if there is a list in that, and then the result is null.
+  static std::shared_ptr<const Executable> Build(Program&& program, const std::vector<std::string>& watched = {},
+                                                 std::vector<std::string>* unsupported = nullptr);
 
   const Program& program() const { return program_; }
   const CompiledBlock& main() const { return blocks_[0]; }

@@ -514,5 +514,5 @@ function candidates(op) {
     make('div.head', null, make('span.mono', null, candidate.kernel),
          candidate.refusal ? make('span.chip', null, 'refused') : make('span', null, timeText(candidate.kernel_us + candidate.conversion_us), candidate.picked ? make('span.chip.accent', {style: 'margin-left: 8px'}, 'picked') : null)),
     make('div.soft', null, candidate.refusal ? candidate.refusal
-      : [candidate.key, `kernel ${timeText(candidate.kernel_us)}`, candidate.conversion_us > 0 ? `conversions ${timeText(candidate.conversion_us)}` : '', `priority ${candidate.priority}`].filter(Boolean).join(' · '))));
+      : [candidate.key, candidate.measured_us >= 0 ? `measured ${timeText(candidate.measured_us)}` : '', `kernel ${timeText(candidate.kernel_us)}`, candidate.conversion_us > 0 ? `conversions ${timeText(candidate.conversion_us)}` : '', `priority ${candidate.priority}`].filter(Boolean).join(' · '))));
 }

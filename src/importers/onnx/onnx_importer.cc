@@ -54,7 +54,7 @@ class OnnxImporter : public Importer {
     GraphImporter main(&state, *model.graph, &state.builder.main());
     main.AddInputs();
     main.ImportNodes();
-    state.converter.unsupported().ThrowIfAny(name);
+    state.converter.unsupported().Report(name, source.unsupported);
     std::vector<std::string> names;
     for (const ValueInfoProto& output : model.graph->outputs) names.push_back(output.name);
     WHERRY_ENFORCE(!names.empty(), kCorrupt, name, " has no output");

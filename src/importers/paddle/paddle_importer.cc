@@ -69,7 +69,7 @@ class PaddleImporter : public Importer {
     BlockImporter main(&state, 0, &state.builder.main(), nullptr);
     main.AddFeeds();
     main.ImportOps();
-    state.converter.unsupported().ThrowIfAny(state.model);
+    state.converter.unsupported().Report(state.model, source.unsupported);
     main.SetFetches();
     return state.builder.Finish();
   }

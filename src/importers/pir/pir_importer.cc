@@ -54,7 +54,7 @@ class PirImporter : public Importer {
     BlockImporter main(&state, program.main, &state.builder.main(), nullptr);
     AddParams(source, program.main, &state, &main);
     main.ImportOps();
-    state.converter.unsupported().ThrowIfAny(state.model);
+    state.converter.unsupported().Report(state.model, source.unsupported);
     main.SetFetches();
     state.builder.metadata()["pir_version"] = StrCat(program.version);
     return state.builder.Finish();
