@@ -81,6 +81,10 @@ function(wherry_add_layer folder)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include"
                                                "${WHERRY_GEN_DIR}" ${LAYER_INCLUDES})
   target_link_libraries(${target} PRIVATE wherry_compile ${LAYER_LIBS})
+  # Every 64-bit ARM processor has fused multiply-adds, and GCC would make them of what is written as two operations.
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$" AND NOT folder STREQUAL "kernels/cpu")
+    target_compile_options(${target} PRIVATE -ffp-contract=off)
+  endif()
   add_dependencies(${target} wherry_codegen)
   set_property(TARGET ${target} PROPERTY WHERRY_LIBS ${LAYER_LIBS})
   set_property(TARGET ${target} PROPERTY WHERRY_FOLDER ${folder})

@@ -1,6 +1,15 @@
 # One GoogleTest binary a layer folder, test_<folder>, of the *_test.cc beside the sources; then the suites in tests/.
 
-find_package(GTest REQUIRED)
+find_package(GTest QUIET)
+if(NOT GTest_FOUND)
+  # Debian has the sources too, for what it has no library for.
+  set(googletest /usr/src/googletest)
+  if(NOT EXISTS ${googletest})
+    message(FATAL_ERROR "The tests need GoogleTest (Debian: libgtest-dev), or WHERRY_BUILD_TESTS=OFF")
+  endif()
+  set(INSTALL_GTEST OFF)
+  add_subdirectory(${googletest} "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL)
+endif()
 
 # A refused allocation is an Error of Wherry's, which tests provoke; the sanitizers would end the process instead.
 set(WHERRY_TEST_ENVIRONMENT "")

@@ -86,11 +86,7 @@ struct Backend : wherry::internal::EnumValue<wherry::Target> {
 };
 inline constexpr Backend Backend::UNDEFINED{wherry::Target::kUndefined};
 inline constexpr Backend Backend::ALL_BACKEND{wherry::Target::kAny};
-#if defined(__x86_64__) || defined(__i386__)
-inline constexpr Backend Backend::CPU{wherry::Target::kX86};
-#else
-inline constexpr Backend Backend::CPU{wherry::Target::kARM};
-#endif
+inline constexpr Backend Backend::CPU{wherry::Target::kNative};
 inline constexpr Backend Backend::GPU{wherry::Target::kCUDA};
 
 struct DataLayout : wherry::internal::EnumValue<wherry::DataLayout> {

@@ -13,7 +13,22 @@
 namespace wherry {
 
 // kUndefined means "decide for me", kAny "fits everything". kHost, kX86 and kARM share one memory space.
-enum class Target : uint8_t { kUndefined, kAny, kHost, kX86, kARM, kOpenCL, kCUDA, kCustom };
+enum class Target : uint8_t {
+  kUndefined,
+  kAny,
+  kHost,
+  kX86,
+  kARM,
+  kOpenCL,
+  kCUDA,
+  kCustom,
+// The machine's own processor is kX86 or kARM ("Backend::CPU" of the sources).
+#if defined(__aarch64__) || defined(__arm__)
+  kNative = kARM,
+#else
+  kNative = kX86,
+#endif
+};
 
 // Sub-byte and 8-bit float types are storage only: kernels convert. A kSequence is one value that is a list of tensors.
 enum class DataType : uint8_t {
@@ -67,8 +82,6 @@ int SubByteBits(DataType dtype) noexcept;  // of one element: 2 or 4; 0 for type
 bool IsFloating(DataType dtype) noexcept;  // fp4 to fp64
 bool IsInteger(DataType dtype) noexcept;   // signed and unsigned, not bool
 bool IsHostMemory(Target target) noexcept;
-// The target of the machine's own processor: kX86 or kARM ("Backend::CPU" of the sources).
-Target NativeTarget() noexcept;
 
 // The DataType of a C++ element type: DataTypeOf<float>() == DataType::kFloat.
 template <typename T>

@@ -12,25 +12,31 @@
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__aarch64__)
+#include <fstream>
 #endif
 
 namespace wherry {
 namespace {
 
 Isa ParseIsa(const char* text) {
-  for (Isa isa : {Isa::kSse4, Isa::kAvx2, Isa::kAvx512}) {
+  std::string names;
+  for (Isa isa : kIsas) {
     if (std::string_view(text) == ToString(isa)) return isa;
+    names += (names.empty() ? "" : ", ") + std::string(ToString(isa));
   }
-  Throw(ErrorCode::kInvalidArgument, "WHERRY_ISA is ", Quote(text), "; it may be sse4, avx2 or avx512");
+  Throw(ErrorCode::kInvalidArgument, "WHERRY_ISA is ", Quote(text), "; here it may be: ", names);
 }
 
 void Limit(Isa isa, CpuInfo* info) {
   info->isa = std::min(info->isa, isa);
+#if defined(__x86_64__)
   if (isa < Isa::kAvx512) {
     info->avx512_vnni = info->avx512_bf16 = info->avx512_fp16 = false;
     info->amx_tile = info->amx_int8 = info->amx_bf16 = false;
   }
   if (isa < Isa::kAvx2) info->avx_vnni = false;
+#endif
 }
 
 #if defined(__x86_64__)
@@ -117,6 +123,26 @@ void DetectNames(CpuInfo* info) {
   info->brand.erase(info->brand.find_last_not_of(' ') + 1);
 }
 
+#elif defined(__aarch64__)
+
+// From the system: a program cannot ask an ARM processor.
+void DetectCaches(CpuInfo* info) {
+  for (int i = 0; i < 16; ++i) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
+    std::string type;
+    int level = 0;
+    size_t kib = 0;
+    if (!(std::ifstream(folder + "type") >> type) || !(std::ifstream(folder + "level") >> level) ||
+        !(std::ifstream(folder + "size") >> kib)) {
+      return;
+    }
+    if (type == "Instruction") continue;
+    if (level == 1) info->l1d_bytes = kib << 10;
+    if (level == 2) info->l2_bytes = kib << 10;
+    if (level == 3) info->l3_bytes = kib << 10;
+  }
+}
+
 #endif
 
 }  // namespace
@@ -124,9 +150,13 @@ void DetectNames(CpuInfo* info) {
 const char* ToString(Isa isa) noexcept {
   switch (isa) {
     case Isa::kBaseline: return "baseline";
+#if defined(__aarch64__)
+    case Isa::kNeon: return "neon";
+#else
     case Isa::kSse4: return "sse4";
     case Isa::kAvx2: return "avx2";
     case Isa::kAvx512: return "avx512";
+#endif
   }
   return "unknown instruction set";
 }
@@ -137,6 +167,9 @@ CpuInfo CpuInfo::Detect(const char* isa_limit) {
   DetectFeatures(&info);
   DetectCaches(&info);
   DetectNames(&info);
+#elif defined(__aarch64__)
+  info.isa = Isa::kNeon;
+  DetectCaches(&info);
 #endif
   if (isa_limit != nullptr && *isa_limit != '\0') Limit(ParseIsa(isa_limit), &info);
   return info;

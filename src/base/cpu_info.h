@@ -1,21 +1,34 @@
 // What this machine's processor can do.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace wherry {
 
-// The instruction set levels that kernels are compiled for, each including those before it.
+// The instruction set levels that kernels are compiled for, each including those before it. A build has those of its
+// processor family.
 enum class Isa : uint8_t {
   kBaseline,  // what the compiler may always use (x86-64: SSE2)
-  kSse4,      // SSE4.1, SSE4.2, SSSE3, POPCNT
-  kAvx2,      // AVX2, FMA, F16C, BMI1, BMI2, LZCNT
-  kAvx512,    // AVX-512 F, BW, CD, DQ, VL
+#if defined(__aarch64__)
+  kNeon,  // every 64-bit ARM processor has it
+#else
+  kSse4,    // SSE4.1, SSE4.2, SSSE3, POPCNT
+  kAvx2,    // AVX2, FMA, F16C, BMI1, BMI2, LZCNT
+  kAvx512,  // AVX-512 F, BW, CD, DQ, VL
+#endif
 };
 
-// "baseline", "sse4", "avx2", "avx512".
+// All above kBaseline, the least first.
+#if defined(__aarch64__)
+inline constexpr std::array kIsas = {Isa::kNeon};
+#else
+inline constexpr std::array kIsas = {Isa::kSse4, Isa::kAvx2, Isa::kAvx512};
+#endif
+
+// "baseline", "sse4", "avx2", "avx512", "neon".
 const char* ToString(Isa isa) noexcept;
 
 // A value. A feature is there only if the processor has it and the operating system saves its registers.
@@ -36,14 +49,14 @@ struct CpuInfo {
   size_t l2_bytes = 256 << 10;
   size_t l3_bytes = 0;
 
-  std::string vendor;  // "GenuineIntel", "AuthenticAMD", or ""
+  std::string vendor;  // "GenuineIntel", "AuthenticAMD", or "" when unknown
   std::string brand;   // "AMD EPYC 9B45", or "" when unknown
 
   bool Has(Isa least) const noexcept { return isa >= least; }
 
-  // This machine's, found once; thread-safe. The environment variable WHERRY_ISA=sse4|avx2|avx512, read then, lowers
-  // it: what is above that level is reported as missing (to reproduce a result of, or to test for, a lesser machine).
-  // It never raises it. Throws kInvalidArgument when WHERRY_ISA is something else.
+  // This machine's, found once; thread-safe. The environment variable WHERRY_ISA (the name of one of kIsas), read then,
+  // lowers it: what is above that level is reported as missing (to reproduce a result of, or to test for, a lesser
+  // machine). It never raises it. Throws kInvalidArgument when WHERRY_ISA is something else.
   static const CpuInfo& Get();
 
   // Found anew. `isa_limit` stands for the environment variable; nullptr and "" are none.

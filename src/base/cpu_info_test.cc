@@ -73,8 +73,6 @@ TEST(CpuInfoTest, NamesArePlainText) {
   EXPECT_EQ(info.brand.find('\0'), std::string::npos);
 }
 
-#endif
-
 TEST(CpuInfoTest, TheLimitTakesAwayWhatIsAbove) {
   const CpuInfo full = CpuInfo::Detect(nullptr);
   for (const auto& [limit, isa] : {std::pair{"sse4", Isa::kSse4}, {"avx2", Isa::kAvx2}, {"avx512", Isa::kAvx512}}) {
@@ -87,6 +85,16 @@ TEST(CpuInfoTest, TheLimitTakesAwayWhatIsAbove) {
     EXPECT_EQ(info.l2_bytes, full.l2_bytes);
   }
 }
+
+#elif defined(__aarch64__)
+
+TEST(CpuInfoTest, Arm) {
+  EXPECT_EQ(CpuInfo::Detect(nullptr).isa, Isa::kNeon);
+  EXPECT_EQ(CpuInfo::Detect("neon").isa, Isa::kNeon);
+  EXPECT_THROW(CpuInfo::Detect("avx2"), Error);
+}
+
+#endif
 
 TEST(CpuInfoTest, AnUnknownLimitIsAnError) {
   for (const char* limit : {"AVX2", "avx", "baseline"}) EXPECT_THROW(CpuInfo::Detect(limit), Error) << limit;

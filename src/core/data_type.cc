@@ -125,7 +125,7 @@ const char* ToString(DataType dtype) noexcept { return FindText<DataType>(kDataT
 const char* ToString(DataLayout layout) noexcept { return FindText<DataLayout>(kDataLayouts, layout); }
 
 Target ParseTarget(std::string_view name) {
-  if (name == "cpu") return NativeTarget();
+  if (name == "cpu") return Target::kNative;
   return FindValue<Target>(kTargets, "target", name);
 }
 DataType ParseDataType(std::string_view name) { return FindValue<DataType>(kDataTypes, "data type", name); }
@@ -213,14 +213,6 @@ bool IsInteger(DataType dtype) noexcept {
 
 bool IsHostMemory(Target target) noexcept {
   return target == Target::kHost || target == Target::kX86 || target == Target::kARM;
-}
-
-Target NativeTarget() noexcept {
-#if defined(__aarch64__) || defined(__arm__)
-  return Target::kARM;
-#else
-  return Target::kX86;
-#endif
 }
 
 std::string Place::DebugString() const {

@@ -43,7 +43,7 @@ TEST(DataType, LongNames) {
   EXPECT_EQ(ParseDataType("float32"), DataType::kFloat);
   EXPECT_EQ(ParseDataType("double"), DataType::kFP64);
   EXPECT_EQ(ParseDataType("bfloat16"), DataType::kBF16);
-  EXPECT_EQ(ParseTarget("cpu"), NativeTarget());
+  EXPECT_EQ(ParseTarget("cpu"), Target::kNative);
 }
 
 TEST(DataType, UnknownNamesListTheKnownOnesOnce) {
@@ -66,7 +66,7 @@ TEST(DataType, SizesAndFamilies) {
   EXPECT_FALSE(IsFloating(DataType::kComplex64));
   EXPECT_TRUE(IsInteger(DataType::kUInt4));
   EXPECT_FALSE(IsInteger(DataType::kBool));
-  EXPECT_TRUE(IsHostMemory(NativeTarget()));
+  EXPECT_TRUE(IsHostMemory(Target::kNative));
   EXPECT_FALSE(IsHostMemory(Target::kOpenCL));
 }
 

@@ -225,7 +225,7 @@ TEST(PaddedPixelStride, PadsMultiplesOf2048Bytes) {
 TEST(CpuContext, ScratchGrowsAndIsGivenBack) {
   const CpuContext context;
   EXPECT_EQ(context.threads(), 1);
-  EXPECT_EQ(context.target(), NativeTarget());
+  EXPECT_EQ(context.target(), Target::kNative);
   void* first = context.Scratch(1000);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0U);
   EXPECT_EQ(context.Scratch(10), first);

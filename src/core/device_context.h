@@ -39,7 +39,7 @@ class CpuContext : public DeviceContext {
   // A null pool means the calling thread alone.
   explicit CpuContext(std::shared_ptr<ThreadPool> pool = nullptr);
 
-  Target target() const override { return NativeTarget(); }
+  Target target() const override { return Target::kNative; }
   Allocator& allocator() override { return HostAllocator(); }
   void Copy(const DenseTensor& from, DenseTensor* to) override;
 

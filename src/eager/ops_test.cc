@@ -83,7 +83,7 @@ TEST(Ops, FullLikeTakesTypePlaceAndLayoutWhereGiven) {
   EXPECT_EQ(integers.dtype(), DataType::kInt64);
   EXPECT_EQ(Values<int64_t>(integers), (std::vector<int64_t>{7, 7, 7, 7}));
 
-  const Tensor placed = full_like(x, 1, DataType::kFloat, NativeTarget(), DataLayout::kNHWC);
+  const Tensor placed = full_like(x, 1, DataType::kFloat, Target::kNative, DataLayout::kNHWC);
   EXPECT_EQ(placed.layout(), DataLayout::kNHWC);
   EXPECT_EQ(placed.shape(), x.shape());
 }

@@ -20,7 +20,7 @@ Cost CostOf(const char* op, const char* provider, const MetaTensor& x, const Met
   Kernel kernel;
   kernel.op = op;
   kernel.provider = provider;
-  kernel.key = {Target::kX86, DataType::kFloat, DataLayout::kNCHW};
+  kernel.key = {Target::kNative, DataType::kFloat, DataLayout::kNCHW};
   return EstimateCost(kernel, KernelProblem(schema, args, outputs, {}, threads));
 }
 

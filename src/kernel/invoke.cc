@@ -197,7 +197,7 @@ class Invocation {
   const Kernel& SelectKernel() {
     const Kernel* kernel = TrySelect(key_.layout());
     const bool fallback =
-        kernel == nullptr || (kernel->key.target() == Target::kHost && key_.target() == NativeTarget());
+        kernel == nullptr || (kernel->key.target() == Target::kHost && key_.target() == Target::kNative);
     const bool open = options_.key.layout() == DataLayout::kUndefined && HasImage();
     if (fallback && open) {
       const DataLayout other = key_.layout() == DataLayout::kNHWC ? DataLayout::kNCHW : DataLayout::kNHWC;

@@ -29,8 +29,8 @@ void KernelKeySet::Add(const std::vector<Tensor>& tensors) {
 }
 
 KernelKey KernelKeySet::GetHighestPriorityKernelKey(bool promote) const {
-  if (keys_.empty()) return {NativeTarget(), DataType::kFloat, DataLayout::kNCHW};
-  Target target = NativeTarget();
+  if (keys_.empty()) return {Target::kNative, DataType::kFloat, DataLayout::kNCHW};
+  Target target = Target::kNative;
   DataType dtype = keys_.front().dtype();
   DataLayout layout = keys_.front().layout();
   for (const KernelKey& key : keys_) {

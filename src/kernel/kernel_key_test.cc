@@ -10,13 +10,13 @@ namespace {
 
 TEST(KernelKeySet, NoTensorsAreTheMachinesOwnFloat) {
   EXPECT_EQ(ParseKernelKeyByInputArgs().GetHighestPriorityKernelKey(),
-            KernelKey(NativeTarget(), DataType::kFloat, DataLayout::kNCHW));
+            KernelKey(Target::kNative, DataType::kFloat, DataLayout::kNCHW));
 }
 
 TEST(KernelKeySet, HostMemoryIsTheMachinesOwnTarget) {
   const Tensor x = Tensor::From<int64_t>(Shape{2}, {1, 2});
   EXPECT_EQ(ParseKernelKeyByInputArgs(x).GetHighestPriorityKernelKey(),
-            KernelKey(NativeTarget(), DataType::kInt64, DataLayout::kNCHW));
+            KernelKey(Target::kNative, DataType::kInt64, DataLayout::kNCHW));
 }
 
 TEST(KernelKeySet, ADeviceGoesBeforeTheHost) {

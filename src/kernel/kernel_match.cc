@@ -17,7 +17,7 @@ constexpr size_t kMaxListedKernels = 24;
 
 // 0 is preferred. The host's and the native target's kernels run on the same memory, so they stand in for each other.
 int TargetRank(Target kernel, Target key) {
-  const Target native = NativeTarget();
+  const Target native = Target::kNative;
   if (key == Target::kUndefined) key = native;
   const bool any = key == Target::kAny;
   if (kernel == native && (any || key == native || key == Target::kHost)) return 0;

@@ -2,9 +2,9 @@
 //
 // A plain typed function, instantiated for a list of element types:
 //   REGISTER_KERNEL(softmax, ref, kHost, kNCHW, Softmax, float, double);
-//   REGISTER_KERNEL(relu, cpu, kX86, kAny, Relu, float).PixelStrides();
+//   REGISTER_KERNEL(relu, cpu, kNative, kAny, Relu, float).PixelStrides();
 // A kernel with its own Supports, Plan or Pack, one element type:
-//   REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kX86, kFloat, kNHWC)
+//   REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kNative, kFloat, kNHWC)
 //       .Supports(&Supports).Plan(&Plan).Pack(&PackedBytes, &Pack).Run(&Run).Priority(20);
 //
 // In the tree (WHERRY_BUILTIN) a registration is constant data whose address a generated table takes, so the linker

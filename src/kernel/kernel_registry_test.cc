@@ -66,28 +66,28 @@ TEST(KernelFactory, UnknownOpsHaveNoKernels) {
 
 TEST(KernelFactory, NativeGoesBeforeHostAndBothFitTheOther) {
   const Kernel& host = AddKernel("kt_rank_target", "ref", "", {Target::kHost, kFloat, kNCHW}, 100);
-  EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_target", {NativeTarget(), kFloat, kNCHW}), &host);
-  const Kernel& native = AddKernel("kt_rank_target", "cpu", "", {NativeTarget(), kFloat, kNCHW});
-  EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_target", {NativeTarget(), kFloat, kNCHW}), &native);
+  EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_target", {Target::kNative, kFloat, kNCHW}), &host);
+  const Kernel& native = AddKernel("kt_rank_target", "cpu", "", {Target::kNative, kFloat, kNCHW});
+  EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_target", {Target::kNative, kFloat, kNCHW}), &native);
   EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_target", {Target::kHost, kFloat, kNCHW}), &native);
   EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_target", {Target::kCustom, kFloat, kNCHW}), nullptr);
 }
 
 TEST(KernelFactory, OpenLayoutPrefersNchwAndAnyFitsBoth) {
-  const Kernel& nhwc = AddKernel("kt_rank_layout", "cpu", "", {NativeTarget(), kFloat, kNHWC}, 100);
-  const KernelKey open(NativeTarget(), kFloat, DataLayout::kAny);
+  const Kernel& nhwc = AddKernel("kt_rank_layout", "cpu", "", {Target::kNative, kFloat, kNHWC}, 100);
+  const KernelKey open(Target::kNative, kFloat, DataLayout::kAny);
   EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_layout", open), &nhwc);
-  const Kernel& nchw = AddKernel("kt_rank_layout", "cpu", "plain", {NativeTarget(), kFloat, kNCHW});
+  const Kernel& nchw = AddKernel("kt_rank_layout", "cpu", "plain", {Target::kNative, kFloat, kNCHW});
   EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_layout", open), &nchw);
-  const Kernel& any = AddKernel("kt_rank_layout", "cpu", "any", {NativeTarget(), kFloat, DataLayout::kAny}, 1);
-  EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_layout", {NativeTarget(), kFloat, kNCHW}), &any);
-  EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_layout", {NativeTarget(), kFloat, kNHWC}), &nhwc);
+  const Kernel& any = AddKernel("kt_rank_layout", "cpu", "any", {Target::kNative, kFloat, DataLayout::kAny}, 1);
+  EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_layout", {Target::kNative, kFloat, kNCHW}), &any);
+  EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_layout", {Target::kNative, kFloat, kNHWC}), &nhwc);
 }
 
 TEST(KernelFactory, PriorityThenExactnessThenNameDecide) {
-  const KernelKey key(NativeTarget(), kFloat, kNCHW);
+  const KernelKey key(Target::kNative, kFloat, kNCHW);
   AddKernel("kt_rank_name", "b", "", key);
-  AddKernel("kt_rank_name", "a", "", {NativeTarget(), DataType::kAny, kNCHW});
+  AddKernel("kt_rank_name", "a", "", {Target::kNative, DataType::kAny, kNCHW});
   EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_name", key)->provider, "b");
   AddKernel("kt_rank_name", "a", "exact", key);
   EXPECT_EQ(KernelFactory::Instance().SelectKernel("kt_rank_name", key)->id(), "a:kt_rank_name:exact");

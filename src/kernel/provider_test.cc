@@ -21,7 +21,7 @@ TEST(ProviderRegistry, MergesWhatRegistersOutOfTheTree) {
 }
 
 TEST(CreateDeviceContext, HostTargetsAreOneCpuContext) {
-  for (Target target : {Target::kHost, NativeTarget(), Target::kUndefined}) {
+  for (Target target : {Target::kHost, Target::kNative, Target::kUndefined}) {
     EXPECT_NE(dynamic_cast<CpuContext*>(CreateDeviceContext(target).get()), nullptr);
   }
 }
@@ -60,7 +60,7 @@ TEST(CreateDeviceContext, SaysWhatIsMissing) {
 
 TEST(GetDeviceContextByBackend, IsOnePerThreadAndMemory) {
   DeviceContext* context = GetDeviceContextByBackend(Target::kHost);
-  EXPECT_EQ(GetDeviceContextByBackend(NativeTarget()), context);
+  EXPECT_EQ(GetDeviceContextByBackend(Target::kNative), context);
   DeviceContext* custom = GetDeviceContextByBackend(Target::kCustom);
   EXPECT_NE(custom, context);
   EXPECT_EQ(GetDeviceContextByBackend(Target::kCustom), custom);
@@ -75,7 +75,7 @@ TEST(TensorCopyTo, MovesBetweenMemories) {
   EXPECT_EQ(apart.CopyTo(Target::kCustom).impl(), apart.impl());
   const Tensor back = apart.CopyTo(Target::kHost);
   EXPECT_EQ(HostValues(*back.impl()), (std::vector<float>{1, 2, 3}));
-  EXPECT_EQ(host.CopyTo(NativeTarget()).impl(), host.impl());
+  EXPECT_EQ(host.CopyTo(Target::kNative).impl(), host.impl());
 }
 
 }  // namespace

@@ -96,7 +96,9 @@ REGISTER_KERNEL(kt_scale, ref, kHost, kNCHW, Scale, float, double);
 REGISTER_KERNEL(kt_scale, apart, kCustom, kNCHW, ScaleApart, float);
 REGISTER_KERNEL(kt_add, ref, kHost, kNCHW, Add, float, double);
 REGISTER_KERNEL(kt_image, ref, kHost, kNCHW, Image, float);
-REGISTER_KERNEL_VARIANT(kt_image, cpu, fast, kX86, kFloat, kNHWC).Run(&KernelImpl<&Image<float>>::Compute).Priority(10);
+REGISTER_KERNEL_VARIANT(kt_image, cpu, fast, kNative, kFloat, kNHWC)
+    .Run(&KernelImpl<&Image<float>>::Compute)
+    .Priority(10);
 REGISTER_KERNEL_VARIANT(kt_image, ref, single, kHost, kFloat, kNCHW)
     .Supports(&SingleSupports)
     .Run(&KernelImpl<&Image<float>>::Compute)

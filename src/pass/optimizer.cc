@@ -52,7 +52,7 @@ Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places
                        const KernelPickFactor& kernel_pick_factor, const std::vector<std::string>& passes) {
   report_ = OptimizeReport();
   const Stopwatch time;
-  const std::vector<Place> places = valid_places.empty() ? std::vector<Place>{Place(NativeTarget())} : valid_places;
+  const std::vector<Place> places = valid_places.empty() ? std::vector<Place>{Place(Target::kNative)} : valid_places;
   const bool none = passes.size() == 1 && passes[0] == "none";
   const std::vector<std::string>& names = passes.empty() ? DefaultPipeline() : passes;
   std::vector<std::unique_ptr<mir::Pass>> objects;

@@ -149,7 +149,7 @@ std::string TargetList(const std::set<Target>& targets) {
 // Host and the machine's own target are the same thing to a pass.
 bool Meets(Target bound, Target valid) {
   return bound == Target::kAny || valid == Target::kAny || bound == valid ||
-         (bound == Target::kHost && valid == NativeTarget()) || (bound == NativeTarget() && valid == Target::kHost);
+         (bound == Target::kHost && valid == Target::kNative) || (bound == Target::kNative && valid == Target::kHost);
 }
 
 bool Registered(const std::string& kernel, const Place& place) {

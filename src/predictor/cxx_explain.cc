@@ -89,7 +89,7 @@ class Explainer {
     out_.version = PaddlePredictor::GetVersion();
     out_.metadata = loaded.program.metadata;
     std::vector<Place> places = config_.valid_places();
-    if (places.empty()) places.emplace_back(NativeTarget());
+    if (places.empty()) places.emplace_back(Target::kNative);
     for (const Place& place : places) out_.places += (out_.places.empty() ? "" : ", ") + place.DebugString();
     out_.import_ms = loaded.import_ms;
     out_.optimize_ms = loaded.report.milliseconds;

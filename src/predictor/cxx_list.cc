@@ -112,7 +112,7 @@ std::vector<PassInfo> ListPasses() {
 
 std::vector<PlaceInfo> ListPlaces() {
   std::vector<PlaceInfo> infos;
-  infos.push_back({"host", ToString(NativeTarget()), true, ""});
+  infos.push_back({"host", ToString(Target::kNative), true, ""});
   for (const ProviderDescriptor* provider : ProviderRegistry::Global().List()) {
     PlaceInfo info;
     info.provider = provider->name;

@@ -25,8 +25,8 @@ KernelBinding BindKernel(const KernelProblem& problem, const std::vector<BoundAr
   const DataType dtype = KeyDataType(schema, args);
   if (dtype == DataType::kUndefined && factory.Has(schema.kernel)) return binding;  // found when the values are there
   // Within the pick's layout, so that the layout conversions around the op stay right.
-  const KernelKey key = pick.picked() ? KernelKey(NativeTarget(), pick.key.layout(), pick.key.dtype())
-                                      : KernelKey(NativeTarget(), DataLayout::kNCHW, dtype);
+  const KernelKey key = pick.picked() ? KernelKey(Target::kNative, pick.key.layout(), pick.key.dtype())
+                                      : KernelKey(Target::kNative, DataLayout::kNCHW, dtype);
   binding.kernel = &factory.SelectKernelOrThrowError(schema.kernel, key, &problem);
   binding.reason = "the best registered for the key";
   return binding;

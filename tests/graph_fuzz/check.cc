@@ -50,16 +50,16 @@ std::string Setup::DebugString() const {
 
 Setup DefaultSetup() {
   Setup setup;
-  setup.places = {Place(NativeTarget())};
+  setup.places = {Place(Target::kNative)};
   for (const std::string& pass : DefaultPipeline()) setup.passes.insert(setup.passes.end(), 2, pass);
   return setup;
 }
 
 Setup RandomSetup(Random* random) {
   static const std::vector<std::vector<Place>> places = [] {
-    std::vector<std::vector<Place>> all = {{Place(NativeTarget())}};
+    std::vector<std::vector<Place>> all = {{Place(Target::kNative)}};
     for (const DataLayout layout : {DataLayout::kNCHW, DataLayout::kNHWC, DataLayout::kAny})
-      all.push_back({Place{NativeTarget(), DataType::kFloat, layout}});
+      all.push_back({Place{Target::kNative, DataType::kFloat, layout}});
     all.push_back({Place{Target::kHost, DataType::kFloat, DataLayout::kAny}});
     return all;
   }();

@@ -125,5 +125,5 @@ TEST_F(CancelTest, EndsWithinTheIterationOfALoop) { EXPECT_EQ(SinRunsOf(kLoop, 3
 }  // namespace
 }  // namespace wherry
 
-REGISTER_KERNEL(cos, stopping, kX86, kNCHW, wherry::StoppingCos, float).Priority(1000);
-REGISTER_KERNEL(sin, counting, kX86, kNCHW, wherry::CountingSin, float).Priority(1000);
+REGISTER_KERNEL(cos, stopping, kNative, kNCHW, wherry::StoppingCos, float).Priority(1000);
+REGISTER_KERNEL(sin, counting, kNative, kNCHW, wherry::CountingSin, float).Priority(1000);

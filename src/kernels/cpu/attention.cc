@@ -108,6 +108,6 @@ void Run(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(attention, cpu, flash, kX86, kFloat, kNCHW).Plan(&Plan).Run(&Run);
+REGISTER_KERNEL_VARIANT(attention, cpu, flash, kNative, kFloat, kNCHW).Plan(&Plan).Run(&Run);
 
 }  // namespace wherry::cpu

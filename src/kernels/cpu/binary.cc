@@ -30,12 +30,12 @@ WHERRY_CPU_BINARY(Power, kPow)
 
 }  // namespace
 
-REGISTER_KERNEL(add, cpu, kX86, kAny, Add, float).PixelStrides();
-REGISTER_KERNEL(subtract, cpu, kX86, kAny, Subtract, float).PixelStrides();
-REGISTER_KERNEL(multiply, cpu, kX86, kAny, Multiply, float).PixelStrides();
-REGISTER_KERNEL(divide, cpu, kX86, kAny, Divide, float).PixelStrides();
-REGISTER_KERNEL(maximum, cpu, kX86, kAny, Maximum, float).PixelStrides();
-REGISTER_KERNEL(minimum, cpu, kX86, kAny, Minimum, float).PixelStrides();
-REGISTER_KERNEL(elementwise_pow, cpu, kX86, kAny, Power, float).PixelStrides();
+REGISTER_KERNEL(add, cpu, kNative, kAny, Add, float).PixelStrides();
+REGISTER_KERNEL(subtract, cpu, kNative, kAny, Subtract, float).PixelStrides();
+REGISTER_KERNEL(multiply, cpu, kNative, kAny, Multiply, float).PixelStrides();
+REGISTER_KERNEL(divide, cpu, kNative, kAny, Divide, float).PixelStrides();
+REGISTER_KERNEL(maximum, cpu, kNative, kAny, Maximum, float).PixelStrides();
+REGISTER_KERNEL(minimum, cpu, kNative, kAny, Minimum, float).PixelStrides();
+REGISTER_KERNEL(elementwise_pow, cpu, kNative, kAny, Power, float).PixelStrides();
 
 }  // namespace wherry::cpu

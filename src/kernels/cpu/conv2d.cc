@@ -142,35 +142,35 @@ void Run(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(conv2d, cpu, auto, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(conv2d, cpu, auto, kNative, kFloat, kNHWC)
     .Plan(&PlanAuto)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run)
     .Priority(10)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(conv2d, cpu, plain, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(conv2d, cpu, plain, kNative, kFloat, kNCHW)
     .Supports(&SupportsPlain)
     .Plan(&PlanPlain)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run);
-REGISTER_KERNEL_VARIANT(conv2d, cpu, direct, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(conv2d, cpu, direct, kNative, kFloat, kNHWC)
     .Plan(&PlanVariant<ConvAlgorithm::kDirect>)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd2, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd2, kNative, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kWinograd2>)
     .Plan(&PlanVariant<ConvAlgorithm::kWinograd2>)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kNative, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kWinograd4>)
     .Plan(&PlanVariant<ConvAlgorithm::kWinograd4>)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&Run)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(conv2d, cpu, depthwise, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(conv2d, cpu, depthwise, kNative, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kDepthwise>)
     .Plan(&PlanVariant<ConvAlgorithm::kDepthwise>)
     .Pack(&PackedFilterBytes, &PackFilter)

@@ -21,7 +21,7 @@ DenseTensor Filled(const Shape& shape, float value) {
 // relu and clip in the epilogue keep a NaN, as the operators do on their own.
 TEST(Conv2dTest, ActivationsKeepNaN) {
   const OpSchema& schema = SchemaRegistry::Global().Get("conv2d");
-  const KernelKey key(Target::kX86, DataType::kFloat, DataLayout::kNHWC);
+  const KernelKey key(Target::kNative, DataType::kFloat, DataLayout::kNHWC);
   struct Problem {
     const char* variant;
     int64_t channels;

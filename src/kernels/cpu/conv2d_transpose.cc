@@ -133,7 +133,7 @@ void Run(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(conv2d_transpose, cpu, products, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(conv2d_transpose, cpu, products, kNative, kFloat, kNHWC)
     .Supports(&Supports)
     .Plan(&Plan)
     .Pack(&PackedFilterBytes, &PackFilter)

@@ -185,6 +185,6 @@ void Run(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(deformable_conv, cpu, panels, kX86, kFloat, kNCHW).Plan(&Plan).Run(&Run);
+REGISTER_KERNEL_VARIANT(deformable_conv, cpu, panels, kNative, kFloat, kNCHW).Plan(&Plan).Run(&Run);
 
 }  // namespace wherry::cpu

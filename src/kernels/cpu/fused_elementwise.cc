@@ -80,15 +80,15 @@ void RunBatchNorm(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(fused_elementwise, cpu, tiles, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(fused_elementwise, cpu, tiles, kNative, kFloat, kNCHW)
     .Plan(&PlanFusedElementwise)
     .Run(&RunFusedElementwise);
-REGISTER_KERNEL_VARIANT(fused_elementwise, cpu, tiles, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(fused_elementwise, cpu, tiles, kNative, kFloat, kNHWC)
     .Plan(&PlanFusedElementwise)
     .Run(&RunFusedElementwise)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(batch_norm, cpu, tiles, kX86, kFloat, kNCHW).Plan(&PlanBatchNorm).Run(&RunBatchNorm);
-REGISTER_KERNEL_VARIANT(batch_norm, cpu, tiles, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(batch_norm, cpu, tiles, kNative, kFloat, kNCHW).Plan(&PlanBatchNorm).Run(&RunBatchNorm);
+REGISTER_KERNEL_VARIANT(batch_norm, cpu, tiles, kNative, kFloat, kNHWC)
     .Plan(&PlanBatchNorm)
     .Run(&RunBatchNorm)
     .PixelStrides();

@@ -109,12 +109,12 @@ void Run(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(interpolate, cpu, rows, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(interpolate, cpu, rows, kNative, kFloat, kNHWC)
     .Supports(&Supports<DataLayout::kNHWC>)
     .Plan(&Plan<DataLayout::kNHWC>)
     .Run(&Run)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(interpolate, cpu, rows, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(interpolate, cpu, rows, kNative, kFloat, kNCHW)
     .Supports(&Supports<DataLayout::kNCHW>)
     .Plan(&Plan<DataLayout::kNCHW>)
     .Run(&Run);

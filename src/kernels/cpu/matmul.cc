@@ -192,21 +192,21 @@ void RunFc(KernelContext* context) { RunFused(context, 1.0F, context->AttrAt<Epi
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(matmul_v2, cpu, gemm, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(matmul_v2, cpu, gemm, kNative, kFloat, kNCHW)
     .Plan(&PlanMatmul)
     .Pack(&PackedMatrixBytes, &PackMatrix)
     .Run(&RunPlain);
-REGISTER_KERNEL_VARIANT(mul, cpu, gemm, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(mul, cpu, gemm, kNative, kFloat, kNCHW)
     .Supports(&SupportsMul)
     .Plan(&PlanMul)
     .Pack(&PackedMatrixBytes, &PackMatrix)
     .Run(&RunPlain);
-REGISTER_KERNEL_VARIANT(fused_matmul, cpu, gemm, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(fused_matmul, cpu, gemm, kNative, kFloat, kNCHW)
     .Supports(&SupportsFusedMatmul)
     .Plan(&PlanMatmul)
     .Pack(&PackedMatrixBytes, &PackMatrix)
     .Run(&RunFusedMatmul);
-REGISTER_KERNEL_VARIANT(fc, cpu, gemm, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(fc, cpu, gemm, kNative, kFloat, kNCHW)
     .Plan(&PlanFc)
     .Pack(&PackedMatrixBytes, &PackMatrix)
     .Run(&RunFc);

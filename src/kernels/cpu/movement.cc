@@ -113,16 +113,16 @@ void Split(const CpuContext& context, const DenseTensor& x, int axis, std::span<
 
 }  // namespace
 
-REGISTER_KERNEL(transpose, cpu, kX86, kNCHW, Transpose, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(shuffle_channel, cpu, kX86, kNCHW, ShuffleChannel, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(shuffle_channel, cpu, kX86, kNHWC, ShuffleChannel, WHERRY_CPU_MOVABLE).PixelStrides();
-REGISTER_KERNEL(layout, cpu, kX86, kAny, Layout, WHERRY_CPU_MOVABLE).PixelStrides();
-REGISTER_KERNEL(slice, cpu, kX86, kNCHW, Slice, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(slice, cpu, kX86, kNHWC, Slice, WHERRY_CPU_MOVABLE).PixelStrides();
-REGISTER_KERNEL(expand, cpu, kX86, kNCHW, Expand, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(concat, cpu, kX86, kNCHW, Concat, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(concat, cpu, kX86, kNHWC, Concat, WHERRY_CPU_MOVABLE).PixelStrides();
-REGISTER_KERNEL(split, cpu, kX86, kNCHW, Split, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(split, cpu, kX86, kNHWC, Split, WHERRY_CPU_MOVABLE).PixelStrides();
+REGISTER_KERNEL(transpose, cpu, kNative, kNCHW, Transpose, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(shuffle_channel, cpu, kNative, kNCHW, ShuffleChannel, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(shuffle_channel, cpu, kNative, kNHWC, ShuffleChannel, WHERRY_CPU_MOVABLE).PixelStrides();
+REGISTER_KERNEL(layout, cpu, kNative, kAny, Layout, WHERRY_CPU_MOVABLE).PixelStrides();
+REGISTER_KERNEL(slice, cpu, kNative, kNCHW, Slice, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(slice, cpu, kNative, kNHWC, Slice, WHERRY_CPU_MOVABLE).PixelStrides();
+REGISTER_KERNEL(expand, cpu, kNative, kNCHW, Expand, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(concat, cpu, kNative, kNCHW, Concat, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(concat, cpu, kNative, kNHWC, Concat, WHERRY_CPU_MOVABLE).PixelStrides();
+REGISTER_KERNEL(split, cpu, kNative, kNCHW, Split, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(split, cpu, kNative, kNHWC, Split, WHERRY_CPU_MOVABLE).PixelStrides();
 
 }  // namespace wherry::cpu

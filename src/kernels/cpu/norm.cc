@@ -63,9 +63,9 @@ void InstanceNormKernel(const CpuContext& context, const DenseTensor& x, const D
 
 }  // namespace
 
-REGISTER_KERNEL(layer_norm, cpu, kX86, kNCHW, LayerNormKernel, float);
-REGISTER_KERNEL(rms_norm, cpu, kX86, kNCHW, RmsNormKernel, float);
-REGISTER_KERNEL(group_norm, cpu, kX86, kNCHW, GroupNormKernel, float);
-REGISTER_KERNEL(instance_norm, cpu, kX86, kNCHW, InstanceNormKernel, float);
+REGISTER_KERNEL(layer_norm, cpu, kNative, kNCHW, LayerNormKernel, float);
+REGISTER_KERNEL(rms_norm, cpu, kNative, kNCHW, RmsNormKernel, float);
+REGISTER_KERNEL(group_norm, cpu, kNative, kNCHW, GroupNormKernel, float);
+REGISTER_KERNEL(instance_norm, cpu, kNative, kNCHW, InstanceNormKernel, float);
 
 }  // namespace wherry::cpu

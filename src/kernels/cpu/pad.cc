@@ -113,7 +113,7 @@ void Pad(const CpuContext& context, const DenseTensor& x, const IntArray& paddin
 
 }  // namespace
 
-REGISTER_KERNEL(pad, cpu, kX86, kNCHW, Pad, float, double, int8_t, uint8_t, int32_t, int64_t, bool);
-REGISTER_KERNEL(pad, cpu, kX86, kNHWC, Pad, float).PixelStrides();
+REGISTER_KERNEL(pad, cpu, kNative, kNCHW, Pad, float, double, int8_t, uint8_t, int32_t, int64_t, bool);
+REGISTER_KERNEL(pad, cpu, kNative, kNHWC, Pad, float).PixelStrides();
 
 }  // namespace wherry::cpu

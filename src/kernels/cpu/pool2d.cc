@@ -57,12 +57,12 @@ Support SupportsBytes(const KernelProblem& problem) {
 
 }  // namespace
 
-REGISTER_KERNEL(pool2d, cpu, kX86, kNHWC, Pool2dNhwc, float).PixelStrides();
-REGISTER_KERNEL_VARIANT(pool2d, cpu, bytes, kX86, kUInt8, kNHWC)
+REGISTER_KERNEL(pool2d, cpu, kNative, kNHWC, Pool2dNhwc, float).PixelStrides();
+REGISTER_KERNEL_VARIANT(pool2d, cpu, bytes, kNative, kUInt8, kNHWC)
     .Supports(&SupportsBytes)
     .Run(&KernelImpl<&Pool2dNhwc<uint8_t>>::Compute)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(pool2d, cpu, bytes, kX86, kInt8, kNHWC)
+REGISTER_KERNEL_VARIANT(pool2d, cpu, bytes, kNative, kInt8, kNHWC)
     .Supports(&SupportsBytes)
     .Run(&KernelImpl<&Pool2dNhwc<int8_t>>::Compute)
     .PixelStrides();

@@ -1,5 +1,5 @@
 # Own SIMD kernels. Highway is used as headers only (simd/isa.h says why), so no library carries or requires it.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64)$")
   find_path(WHERRY_HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
   if(NOT WHERRY_HIGHWAY_INCLUDE_DIR STREQUAL "/usr/include")
     add_library(wherry_highway INTERFACE IMPORTED GLOBAL)

@@ -136,28 +136,28 @@ void QuantizedAdd(const CpuContext& context, const DenseTensor& x, const DenseTe
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(quantize_linear, cpu, one_scale, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(quantize_linear, cpu, one_scale, kNative, kFloat, kNCHW)
     .Supports(&SupportsOneScale)
     .Run(&RunQuantize);
-REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kUInt8, kNCHW)
+REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kNative, kUInt8, kNCHW)
     .Supports(&SupportsDequantize)
     .Run(&RunDequantize<uint8_t>);
-REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kInt8, kNCHW)
+REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kNative, kInt8, kNCHW)
     .Supports(&SupportsDequantize)
     .Run(&RunDequantize<int8_t>);
-REGISTER_KERNEL(quantized_add, cpu, kX86, kNCHW, QuantizedAdd, uint8_t, int8_t);
-REGISTER_KERNEL_VARIANT(quantize_linear, cpu, one_scale, kX86, kFloat, kNHWC)
+REGISTER_KERNEL(quantized_add, cpu, kNative, kNCHW, QuantizedAdd, uint8_t, int8_t);
+REGISTER_KERNEL_VARIANT(quantize_linear, cpu, one_scale, kNative, kFloat, kNHWC)
     .Supports(&SupportsOneScale)
     .Run(&RunQuantize)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kUInt8, kNHWC)
+REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kNative, kUInt8, kNHWC)
     .Supports(&SupportsDequantize)
     .Run(&RunDequantize<uint8_t>)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kX86, kInt8, kNHWC)
+REGISTER_KERNEL_VARIANT(dequantize_linear, cpu, one_scale, kNative, kInt8, kNHWC)
     .Supports(&SupportsDequantize)
     .Run(&RunDequantize<int8_t>)
     .PixelStrides();
-REGISTER_KERNEL(quantized_add, cpu, kX86, kNHWC, QuantizedAdd, uint8_t, int8_t).PixelStrides();
+REGISTER_KERNEL(quantized_add, cpu, kNative, kNHWC, QuantizedAdd, uint8_t, int8_t).PixelStrides();
 
 }  // namespace wherry::cpu

@@ -297,23 +297,23 @@ void RunMatmul(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(quantized_conv2d, cpu, bytes, kX86, kUInt8, kNHWC)
+REGISTER_KERNEL_VARIANT(quantized_conv2d, cpu, bytes, kNative, kUInt8, kNHWC)
     .Supports(&SupportsConv)
     .Plan(&PlanConv)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&RunConv)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(quantized_conv2d, cpu, bytes, kX86, kInt8, kNHWC)
+REGISTER_KERNEL_VARIANT(quantized_conv2d, cpu, bytes, kNative, kInt8, kNHWC)
     .Supports(&SupportsConv)
     .Plan(&PlanConv)
     .Pack(&PackedFilterBytes, &PackFilter)
     .Run(&RunConv)
     .PixelStrides();
-REGISTER_KERNEL_VARIANT(quantized_matmul, cpu, bytes, kX86, kUInt8, kNCHW)
+REGISTER_KERNEL_VARIANT(quantized_matmul, cpu, bytes, kNative, kUInt8, kNCHW)
     .Plan(&PlanMatmul)
     .Pack(&PackedMatrixBytes, &PackMatrix)
     .Run(&RunMatmul);
-REGISTER_KERNEL_VARIANT(quantized_matmul, cpu, bytes, kX86, kInt8, kNCHW)
+REGISTER_KERNEL_VARIANT(quantized_matmul, cpu, bytes, kNative, kInt8, kNCHW)
     .Plan(&PlanMatmul)
     .Pack(&PackedMatrixBytes, &PackMatrix)
     .Run(&RunMatmul);

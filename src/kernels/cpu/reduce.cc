@@ -134,10 +134,10 @@ void Min(const CpuContext& context, const DenseTensor& x, const IntArray& axis, 
 
 }  // namespace
 
-REGISTER_KERNEL(sum, cpu, kX86, kNCHW, Sum, float);
-REGISTER_KERNEL(mean, cpu, kX86, kNCHW, Mean, float);
-REGISTER_KERNEL(prod, cpu, kX86, kNCHW, Prod, float);
-REGISTER_KERNEL(max, cpu, kX86, kNCHW, Max, float);
-REGISTER_KERNEL(min, cpu, kX86, kNCHW, Min, float);
+REGISTER_KERNEL(sum, cpu, kNative, kNCHW, Sum, float);
+REGISTER_KERNEL(mean, cpu, kNative, kNCHW, Mean, float);
+REGISTER_KERNEL(prod, cpu, kNative, kNCHW, Prod, float);
+REGISTER_KERNEL(max, cpu, kNative, kNCHW, Max, float);
+REGISTER_KERNEL(min, cpu, kNative, kNCHW, Min, float);
 
 }  // namespace wherry::cpu

@@ -366,7 +366,7 @@ void Run(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(rnn, cpu, gemm, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(rnn, cpu, gemm, kNative, kFloat, kNCHW)
     .Supports(&Supports)
     .Plan(&Plan)
     .Pack(&PackedBytes, &Pack)

@@ -30,7 +30,7 @@ void LogSoftmaxKernel(const CpuContext& context, const DenseTensor& x, int axis,
 
 }  // namespace
 
-REGISTER_KERNEL(softmax, cpu, kX86, kNCHW, SoftmaxKernel, float);
-REGISTER_KERNEL(log_softmax, cpu, kX86, kNCHW, LogSoftmaxKernel, float);
+REGISTER_KERNEL(softmax, cpu, kNative, kNCHW, SoftmaxKernel, float);
+REGISTER_KERNEL(log_softmax, cpu, kNative, kNCHW, LogSoftmaxKernel, float);
 
 }  // namespace wherry::cpu

@@ -94,34 +94,34 @@ void Dropout(const CpuContext& context, const DenseTensor& x, float p, const std
 
 }  // namespace
 
-REGISTER_KERNEL(relu, cpu, kX86, kAny, Relu, float).PixelStrides();
-REGISTER_KERNEL(relu6, cpu, kX86, kAny, Relu6, float).PixelStrides();
-REGISTER_KERNEL(sigmoid, cpu, kX86, kAny, Sigmoid, float).PixelStrides();
-REGISTER_KERNEL(tanh, cpu, kX86, kAny, Tanh, float).PixelStrides();
-REGISTER_KERNEL(exp, cpu, kX86, kAny, Exp, float).PixelStrides();
-REGISTER_KERNEL(log, cpu, kX86, kAny, Log, float).PixelStrides();
-REGISTER_KERNEL(sqrt, cpu, kX86, kAny, Sqrt, float).PixelStrides();
-REGISTER_KERNEL(rsqrt, cpu, kX86, kAny, Rsqrt, float).PixelStrides();
-REGISTER_KERNEL(abs, cpu, kX86, kAny, Abs, float).PixelStrides();
-REGISTER_KERNEL(neg, cpu, kX86, kAny, Neg, float).PixelStrides();
-REGISTER_KERNEL(square, cpu, kX86, kAny, Square, float).PixelStrides();
-REGISTER_KERNEL(reciprocal, cpu, kX86, kAny, Reciprocal, float).PixelStrides();
-REGISTER_KERNEL(floor, cpu, kX86, kAny, Floor, float).PixelStrides();
-REGISTER_KERNEL(ceil, cpu, kX86, kAny, Ceil, float).PixelStrides();
-REGISTER_KERNEL(round, cpu, kX86, kAny, Round, float).PixelStrides();
-REGISTER_KERNEL(sign, cpu, kX86, kAny, Sign, float).PixelStrides();
-REGISTER_KERNEL(erf, cpu, kX86, kAny, Erf, float).PixelStrides();
-REGISTER_KERNEL(softplus, cpu, kX86, kAny, Softplus, float).PixelStrides();
-REGISTER_KERNEL(silu, cpu, kX86, kAny, Silu, float).PixelStrides();
-REGISTER_KERNEL(mish, cpu, kX86, kAny, Mish, float).PixelStrides();
-REGISTER_KERNEL(hardswish, cpu, kX86, kAny, HardSwish, float).PixelStrides();
-REGISTER_KERNEL(hardsigmoid, cpu, kX86, kAny, HardSigmoid, float).PixelStrides();
-REGISTER_KERNEL(leaky_relu, cpu, kX86, kAny, LeakyRelu, float).PixelStrides();
-REGISTER_KERNEL(elu, cpu, kX86, kAny, Elu, float).PixelStrides();
-REGISTER_KERNEL(gelu, cpu, kX86, kAny, Gelu, float).PixelStrides();
-REGISTER_KERNEL(swish, cpu, kX86, kAny, Swish, float).PixelStrides();
-REGISTER_KERNEL(clip, cpu, kX86, kAny, Clip, float).PixelStrides();
-REGISTER_KERNEL(scale, cpu, kX86, kAny, Scale, float).PixelStrides();
-REGISTER_KERNEL(dropout, cpu, kX86, kAny, Dropout, float).PixelStrides();
+REGISTER_KERNEL(relu, cpu, kNative, kAny, Relu, float).PixelStrides();
+REGISTER_KERNEL(relu6, cpu, kNative, kAny, Relu6, float).PixelStrides();
+REGISTER_KERNEL(sigmoid, cpu, kNative, kAny, Sigmoid, float).PixelStrides();
+REGISTER_KERNEL(tanh, cpu, kNative, kAny, Tanh, float).PixelStrides();
+REGISTER_KERNEL(exp, cpu, kNative, kAny, Exp, float).PixelStrides();
+REGISTER_KERNEL(log, cpu, kNative, kAny, Log, float).PixelStrides();
+REGISTER_KERNEL(sqrt, cpu, kNative, kAny, Sqrt, float).PixelStrides();
+REGISTER_KERNEL(rsqrt, cpu, kNative, kAny, Rsqrt, float).PixelStrides();
+REGISTER_KERNEL(abs, cpu, kNative, kAny, Abs, float).PixelStrides();
+REGISTER_KERNEL(neg, cpu, kNative, kAny, Neg, float).PixelStrides();
+REGISTER_KERNEL(square, cpu, kNative, kAny, Square, float).PixelStrides();
+REGISTER_KERNEL(reciprocal, cpu, kNative, kAny, Reciprocal, float).PixelStrides();
+REGISTER_KERNEL(floor, cpu, kNative, kAny, Floor, float).PixelStrides();
+REGISTER_KERNEL(ceil, cpu, kNative, kAny, Ceil, float).PixelStrides();
+REGISTER_KERNEL(round, cpu, kNative, kAny, Round, float).PixelStrides();
+REGISTER_KERNEL(sign, cpu, kNative, kAny, Sign, float).PixelStrides();
+REGISTER_KERNEL(erf, cpu, kNative, kAny, Erf, float).PixelStrides();
+REGISTER_KERNEL(softplus, cpu, kNative, kAny, Softplus, float).PixelStrides();
+REGISTER_KERNEL(silu, cpu, kNative, kAny, Silu, float).PixelStrides();
+REGISTER_KERNEL(mish, cpu, kNative, kAny, Mish, float).PixelStrides();
+REGISTER_KERNEL(hardswish, cpu, kNative, kAny, HardSwish, float).PixelStrides();
+REGISTER_KERNEL(hardsigmoid, cpu, kNative, kAny, HardSigmoid, float).PixelStrides();
+REGISTER_KERNEL(leaky_relu, cpu, kNative, kAny, LeakyRelu, float).PixelStrides();
+REGISTER_KERNEL(elu, cpu, kNative, kAny, Elu, float).PixelStrides();
+REGISTER_KERNEL(gelu, cpu, kNative, kAny, Gelu, float).PixelStrides();
+REGISTER_KERNEL(swish, cpu, kNative, kAny, Swish, float).PixelStrides();
+REGISTER_KERNEL(clip, cpu, kNative, kAny, Clip, float).PixelStrides();
+REGISTER_KERNEL(scale, cpu, kNative, kAny, Scale, float).PixelStrides();
+REGISTER_KERNEL(dropout, cpu, kNative, kAny, Dropout, float).PixelStrides();
 
 }  // namespace wherry::cpu

@@ -92,7 +92,7 @@ std::shared_ptr<const KernelPlan> Conv2dPlan(const KernelProblem& problem) {
 }  // namespace
 
 // Below Wherry's own kernels, which are as fast or faster where they exist.
-REGISTER_KERNEL_VARIANT(conv2d, onednn, direct, kX86, kFloat, kNHWC)
+REGISTER_KERNEL_VARIANT(conv2d, onednn, direct, kNative, kFloat, kNHWC)
     .Supports(&Conv2dSupports)
     .Plan(&Conv2dPlan)
     .Pack(&PackedBytes, &Pack)

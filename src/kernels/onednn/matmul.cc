@@ -159,19 +159,19 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
 }  // namespace
 
 // Below Wherry's own kernels, which are as fast or faster where they exist.
-REGISTER_KERNEL_VARIANT(matmul_v2, onednn, matmul, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(matmul_v2, onednn, matmul, kNative, kFloat, kNCHW)
     .Supports(&Supports<MatmulOp>)
     .Plan(&Plan<MatmulOp>)
     .Pack(&PackedBytes, &Pack)
     .Run(&Run)
     .Priority(-10);
-REGISTER_KERNEL_VARIANT(fused_matmul, onednn, matmul, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(fused_matmul, onednn, matmul, kNative, kFloat, kNCHW)
     .Supports(&Supports<FusedMatmulOp>)
     .Plan(&Plan<FusedMatmulOp>)
     .Pack(&PackedBytes, &Pack)
     .Run(&Run)
     .Priority(-10);
-REGISTER_KERNEL_VARIANT(fc, onednn, matmul, kX86, kFloat, kNCHW)
+REGISTER_KERNEL_VARIANT(fc, onednn, matmul, kNative, kFloat, kNCHW)
     .Supports(&Supports<FcOp>)
     .Plan(&Plan<FcOp>)
     .Pack(&PackedBytes, &Pack)

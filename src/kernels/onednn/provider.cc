@@ -4,7 +4,7 @@ namespace wherry {
 
 namespace {
 
-REGISTER_PROVIDER(onednn, "convolutions and matrix products by oneDNN, with its OpenMP threads (a plug-in)", kX86,
+REGISTER_PROVIDER(onednn, "convolutions and matrix products by oneDNN, with its OpenMP threads (a plug-in)", kNative,
                   nullptr, nullptr);
 
 }  // namespace

@@ -19,7 +19,7 @@ inline constexpr int kDepthwiseColumns = 7;
 // Output rows of the tallest tile. With 32 registers, 3x3 holds 21 sums, 9 weights and an input; 5x5 14, 10 and one.
 // With 16 there is room for one row.
 constexpr int DepthwiseRows(int kernel, int stride) {
-  if (kLanes < 16 || kernel == 7) return 1;
+  if (kRegisters < 32 || kernel == 7) return 1;
   return kernel == 3 && stride == 1 ? 3 : 2;
 }
 

@@ -22,14 +22,14 @@ namespace wherry::cpu::HWY_NAMESPACE {
 inline constexpr int64_t kMaxTileRows = 12;
 inline constexpr float kNoClamp = std::numeric_limits<float>::infinity();
 
-// Vectors of a row that stay in registers together. With 32 registers a whole panel; with 16 (AVX2: 8 lanes, SSE4: 4)
-// two, and the panel is walked in column blocks of two vectors.
-inline constexpr int64_t kMaxVectors = kLanes == 16 ? 4 : 2;
+// Vectors of a row that stay in registers together: four with 32 registers (AVX-512: a whole panel), two with 16. The
+// panel is walked in column blocks of as many.
+inline constexpr int64_t kMaxVectors = kRegisters == 32 ? 4 : 2;
 
 // The tallest tile whose accumulators, one row of the panel and one broadcast fit the registers. Taller than 12 would
 // also spill the row pointers (16 general registers).
 constexpr int64_t MaxTileRows(int64_t vectors) {
-  if (kLanes < 16) return 6;
+  if (kRegisters < 32) return 6;
   return vectors == 4 ? 6 : vectors == 3 ? 8 : kMaxTileRows;
 }
 
@@ -136,7 +136,7 @@ inline MultiplyTileFn MultiplyTileOf(int64_t vectors, int64_t height) {
   return kMultiplyTile<2>[index];
 }
 
-// Registers' worth of columns of a panel: all of it, or two vectors where there are 16 registers.
+// Registers' worth of columns of a panel.
 inline int64_t ColumnBlockVectors(int64_t panel_width) {
   const int64_t vectors = panel_width / kLanes;
   return vectors < kMaxVectors ? vectors : kMaxVectors;

@@ -1,20 +1,11 @@
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/simd/four_floats.h"
 
 namespace wherry::cpu {
 namespace {
-
-// Four rows of four that are `stride` floats apart become columns of a panel.
-void Transpose4x4(const float* from, int64_t stride, float* panel) {
-  __m128 rows[4];
-  for (int i = 0; i < 4; ++i) rows[i] = _mm_loadu_ps(from + i * stride);
-  _MM_TRANSPOSE4_PS(rows[0], rows[1], rows[2], rows[3]);
-  for (int i = 0; i < 4; ++i) _mm_storeu_ps(panel + i * kPanelWidth, rows[i]);
-}
 
 // One panel: columns [col, col + cols) of b.
 void PackPanel(const MatrixView& b, int64_t k, int64_t col, int64_t cols, float* packed) {
@@ -34,7 +25,7 @@ void PackPanel(const MatrixView& b, int64_t k, int64_t col, int64_t cols, float*
     if (b.row_stride == 1 && i1 - i0 == kBlock) {
       for (; j + 4 <= cols; j += 4) {
         for (int64_t i = i0; i < i1; i += 4) {
-          Transpose4x4(source + j * b.col_stride + i, b.col_stride, packed + i * kPanelWidth + j);
+          Transpose4x4(source + j * b.col_stride + i, b.col_stride, packed + i * kPanelWidth + j, kPanelWidth);
         }
       }
     }

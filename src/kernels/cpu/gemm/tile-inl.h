@@ -13,18 +13,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// Vectors side by side in a tile of MR rows. AVX-512 has 32 registers: 6 x 4 accumulators, 4 of B, a broadcast. The
-// others have 16: 6 x 2, 2, and a broadcast. Measured against 8x48, 8x32, 12x32, 14x32 and 28x16 (AVX-512) and 4x24,
-// 3x32 (AVX2): never behind, and its few rows do not alias in L1 when the row stride is a power of two. One or two rows
-// are bound by the memory that B comes from, so they take wide tiles, which read it in order: at 1x768x3072 and AVX2,
-// quarter panels ran at 0.7 of oneDNN.
+// Vectors side by side in a tile of MR rows. AVX-512 and ARM have 32 registers: 6 x 4 accumulators, 4 of B, a
+// broadcast. The others have 16: 6 x 2, 2, and a broadcast. Measured against 8x48, 8x32, 12x32, 14x32 and 28x16
+// (AVX-512) and 4x24, 3x32 (AVX2): never behind, and its few rows do not alias in L1 when the row stride is a power of
+// two. One or two rows are bound by the memory that B comes from, so they take wide tiles, which read it in order: at
+// 1x768x3072 and AVX2, quarter panels ran at 0.7 of oneDNN.
 template <int MR>
 constexpr int TileVectors() {
-#if HWY_TARGET == HWY_AVX3
-  return 4;
-#else
-  return MR == 1 ? 8 : MR == 2 ? 4 : 2;
-#endif
+  if (kLanes == 16) return 4;
+  return MR == 1 ? 8 : MR == 2 || kRegisters == 32 ? 4 : 2;
 }
 
 // Rows [row0, row0 + MR) times the NV * kLanes columns of b (rows of b are b_stride floats apart), stored at column

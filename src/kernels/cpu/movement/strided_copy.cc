@@ -1,13 +1,12 @@
 #include "kernels/cpu/movement/strided_copy.h"
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 
 #include "base/check.h"
+#include "kernels/cpu/simd/four_floats.h"
 
 namespace wherry::cpu {
 namespace {
@@ -76,12 +75,9 @@ void CopyRow(const T* from, int64_t stride, T* to, int64_t count) {
 
 // to[r * to_stride + c] = from[c * from_stride + r] for 4 x 4 elements.
 template <typename T>
-void Transpose4x4(const T* from, int64_t from_stride, T* to, int64_t to_stride) {
+void TransposeBlock(const T* from, int64_t from_stride, T* to, int64_t to_stride) {
   if constexpr (sizeof(T) == 4) {
-    __m128 row[4];
-    for (int i = 0; i < 4; ++i) row[i] = _mm_loadu_ps(reinterpret_cast<const float*>(from + i * from_stride));
-    _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
-    for (int i = 0; i < 4; ++i) _mm_storeu_ps(reinterpret_cast<float*>(to + i * to_stride), row[i]);
+    Transpose4x4(reinterpret_cast<const float*>(from), from_stride, reinterpret_cast<float*>(to), to_stride);
   } else {
     for (int r = 0; r < 4; ++r) {
       for (int c = 0; c < 4; ++c) to[r * to_stride + c] = from[c * from_stride + r];
@@ -94,10 +90,10 @@ template <typename T>
 void Interleave2(const T* a, const T* b, T* to, int64_t count) {
   int64_t i = 0;
   for (; i + 4 <= count; i += 4) {
-    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i));
-    const __m128i y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * i), _mm_unpacklo_epi32(x, y));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 2 * i + 4), _mm_unpackhi_epi32(x, y));
+    const FourFloats x = LoadFour(a + i);
+    const FourFloats y = LoadFour(b + i);
+    StoreFour(InterleaveLow(x, y), to + 2 * i);
+    StoreFour(InterleaveHigh(x, y), to + 2 * i + 4);
   }
   for (; i < count; ++i) {
     to[2 * i] = a[i];
@@ -128,7 +124,7 @@ void TransposeTile(const T* from, int64_t from_stride, T* to, int64_t to_stride,
       for (; r + 4 <= r1; r += 4) {
         int64_t c = c0;
         for (; c + 4 <= c1; c += 4) {
-          Transpose4x4(from + c * from_stride + r, from_stride, to + r * to_stride + c, to_stride);
+          TransposeBlock(from + c * from_stride + r, from_stride, to + r * to_stride + c, to_stride);
         }
         for (; c < c1; ++c) {
           for (int64_t i = r; i < r + 4; ++i) to[i * to_stride + c] = from[c * from_stride + i];

@@ -28,9 +28,8 @@ HWY_INLINE IntVec DotOf(IntVec acc, IntVec x, IntVec w) {
   const WordVec w_words = hn::BitCast(words, w);
   const WordVec x_even = hn::BitCast(words, hn::And(x, hn::Set(IntTag(), 0x00FF00FF)));
   const WordVec x_odd = hn::BitCast(words, hn::ShiftRight<8>(hn::BitCast(hn::RebindToUnsigned<WordTag>(), x)));
-  IntVec unused = hn::Zero(IntTag());
-  acc = hn::ReorderWidenMulAccumulate(IntTag(), x_even, hn::ShiftRight<8>(hn::ShiftLeft<8>(w_words)), acc, unused);
-  return hn::ReorderWidenMulAccumulate(IntTag(), x_odd, hn::ShiftRight<8>(w_words), acc, unused);
+  acc = AddWordProducts(acc, x_even, hn::ShiftRight<8>(hn::ShiftLeft<8>(w_words)));
+  return AddWordProducts(acc, x_odd, hn::ShiftRight<8>(w_words));
 }
 
 // Sums of a pixel's channels [c, c + live), in the order of InterleavedChannel; `at` is where theirs begin there.
@@ -149,9 +148,9 @@ HWY_NOINLINE void RunTile(const ByteDepthwiseTile& tile) {
 
 void DepthwiseTile(const ByteDepthwiseTile& tile) {
   const bool zeros = tile.result.weight_zeros != nullptr;
-#if HWY_TARGET != HWY_SSE4
-  if (tile.dot) return zeros ? RunTile<true, true>(tile) : RunTile<true, false>(tile);
-#endif
+  if constexpr (kByteDot) {
+    if (tile.dot) return zeros ? RunTile<true, true>(tile) : RunTile<true, false>(tile);
+  }
   zeros ? RunTile<false, true>(tile) : RunTile<false, false>(tile);
 }
 

@@ -11,18 +11,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-#undef WHERRY_BYTE_DOT
-#if HWY_TARGET == HWY_AVX3
-#define WHERRY_BYTE_DOT "vpdpbusd %2, %1, %0"
-#elif HWY_TARGET == HWY_AVX2
-#define WHERRY_BYTE_DOT "%{vex%} vpdpbusd %2, %1, %0"
-#endif
+// Whether the instruction is there on some machines of this set.
+inline constexpr bool kByteDot = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 // acc + the four products of u8 `a` and i8 `w` in each lane. As text, because Highway's targets do not have it: a body
 // that uses it runs only where HasByteDot says so.
 [[maybe_unused]] HWY_INLINE IntVec Dot(IntVec acc, IntVec a, IntVec w) {
-#ifdef WHERRY_BYTE_DOT
-  asm(WHERRY_BYTE_DOT : "+v"(acc.raw) : "v"(a.raw), "v"(w.raw));
+#if HWY_TARGET == HWY_AVX3
+  asm("vpdpbusd %2, %1, %0" : "+v"(acc.raw) : "v"(a.raw), "v"(w.raw));
+#elif HWY_TARGET == HWY_AVX2
+  asm("%{vex%} vpdpbusd %2, %1, %0" : "+v"(acc.raw) : "v"(a.raw), "v"(w.raw));
 #else
   (void)a;
   (void)w;

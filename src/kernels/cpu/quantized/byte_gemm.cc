@@ -25,9 +25,9 @@ HWY_INLINE int32_t FourBytes(const uint8_t* p) {
 // How many rows a tile may have; with 16 registers, splitting bytes into words leaves room for fewer.
 template <bool kDot>
 constexpr int64_t MaxRows() {
-  return HWY_TARGET == HWY_AVX3 || kDot ? 6 : 4;
+  return kRegisters == 32 || kDot ? 6 : 4;
 }
-constexpr int kTileVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+constexpr int kTileVectors = kRegisters == 32 ? 4 : 2;
 
 // Rows [row, row + MR) times NV vectors of columns from `col` on, whose packed bytes begin at b.
 template <bool kDot, int MR, int NV>
@@ -72,11 +72,10 @@ HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t ro
           const WordVec x_even = hn::BitCast(words, hn::Set(tag, x & 0x00FF00FF));
           const WordVec x_odd =
               hn::BitCast(words, hn::Set(tag, static_cast<int32_t>(static_cast<uint32_t>(x) >> 8U) & 0x00FF00FF));
-          IntVec unused = hn::Zero(tag);
           WHERRY_UNROLL
           for (int j = 0; j < NV; ++j) {
-            acc[r][j] = hn::ReorderWidenMulAccumulate(tag, x_even, even[j], acc[r][j], unused);
-            acc[r][j] = hn::ReorderWidenMulAccumulate(tag, x_odd, odd[j], acc[r][j], unused);
+            acc[r][j] = AddWordProducts(acc[r][j], x_even, even[j]);
+            acc[r][j] = AddWordProducts(acc[r][j], x_odd, odd[j]);
           }
         }
       }
@@ -129,9 +128,9 @@ void ByteBlock(const ByteGemmCall& call) {
 }
 
 void ByteGemm(const ByteGemmCall& call, [[maybe_unused]] bool dot) {
-#if HWY_TARGET != HWY_SSE4
-  if (dot) return ByteBlock<true>(call);
-#endif
+  if constexpr (kByteDot) {
+    if (dot) return ByteBlock<true>(call);
+  }
   ByteBlock<false>(call);
 }
 
@@ -175,9 +174,13 @@ void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed) {
   }
 }
 
-bool HasByteDot(Isa isa) {
+bool HasByteDot([[maybe_unused]] Isa isa) {
+#if defined(__x86_64__)
   const CpuInfo& info = CpuInfo::Get();
   return isa == Isa::kAvx512 ? info.avx512_vnni : isa == Isa::kAvx2 && info.avx_vnni;
+#else
+  return false;
+#endif
 }
 
 void RunByteGemm(const ByteGemmCall& call, Isa isa, bool dot) {

@@ -14,12 +14,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-using WordTag = hn::Repartition<int16_t, IntTag>;
-using WordVec = hn::Vec<WordTag>;
 using ByteTag = hn::Repartition<uint8_t, IntTag>;
 using ByteVec = hn::Vec<ByteTag>;
 
-// Steps as bytes: within [least, most], rounded, plus zero. NaN is the least: x86's max gives its second operand then.
+// Steps as bytes: within [least, most], rounded, plus zero. NaN is the least: Highway's max gives its second operand
+// then.
 HWY_INLINE IntVec ToSteps(FloatVec steps, FloatVec least, FloatVec most, IntVec zero) {
   return hn::Add(hn::NearestInt(hn::Min(hn::Max(steps, least), most)), zero);
 }

@@ -33,12 +33,12 @@ HWY_INLINE FloatVec Softplus(FloatVec x) {
   const FloatVec sum = hn::Add(one, e);
   const FloatVec lost = hn::Sub(sum, one);
   const FloatVec log = hn::IfThenElse(hn::Eq(lost, Zero()), e, hn::Mul(Log(sum), hn::Div(e, lost)));
-  return hn::Add(hn::Max(Zero(), x), log);
+  return hn::Add(Larger(Zero(), x), log);
 }
 
 // x tanh(log(1 + e^x)) = x (n^2 + 2 n) / (n^2 + 2 n + 2) with n = e^x; from 20 on it is x.
 HWY_INLINE FloatVec Mish(FloatVec x) {
-  const FloatVec n = Exp(hn::Min(Set(20.0f), x));
+  const FloatVec n = Exp(Smaller(Set(20.0f), x));
   const FloatVec numerator = hn::Mul(n, hn::Add(n, Set(2.0f)));
   return hn::Mul(x, hn::Div(numerator, hn::Add(numerator, Set(2.0f))));
 }
@@ -55,7 +55,7 @@ template <ActKind kKind>
 HWY_INLINE FloatVec Activate(FloatVec v, FloatVec a, FloatVec b) {
   using K = ActKind;
   if constexpr (kKind == K::kRelu) {
-    return hn::Max(Zero(), v);
+    return Larger(Zero(), v);
   } else if constexpr (kKind == K::kClip) {
     return Clip(v, a, b);
   } else if constexpr (kKind == K::kLeakyRelu) {

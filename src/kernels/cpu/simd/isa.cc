@@ -13,7 +13,7 @@ constinit thread_local Isa forced_isa = Isa::kBaseline;
 
 }  // namespace
 
-Isa ActiveIsa() { return forced_isa != Isa::kBaseline ? forced_isa : std::max(CpuInfo::Get().isa, Isa::kSse4); }
+Isa ActiveIsa() { return forced_isa != Isa::kBaseline ? forced_isa : std::max(CpuInfo::Get().isa, kIsas[0]); }
 
 ScopedIsa::ScopedIsa(Isa isa) : previous_(forced_isa) {
   WHERRY_CHECK(isa > Isa::kBaseline && CpuInfo::Get().Has(isa), "no CPU kernels on this machine for ", ToString(isa));

@@ -16,8 +16,8 @@
 namespace wherry::cpu {
 
 // What kernels that are called from this thread use: CpuInfo::Get().isa, unless a ScopedIsa is alive on this thread.
-// Never kBaseline: SSE4.2, of every x86 since 2008, is taken for granted. Kernels choose on the thread that calls them
-// and hand the choice to their chunks, so it holds inside the pool as well.
+// Never kBaseline: the first of kIsas (SSE4.2, of every x86 since 2008; NEON) is taken for granted. Kernels choose on
+// the thread that calls them and hand the choice to their chunks, so it holds inside the pool as well.
 Isa ActiveIsa();
 
 // Forces an instruction set for calls from this thread while it lives. Tests run every body with it. `isa` must be
@@ -33,22 +33,29 @@ class ScopedIsa {
   Isa previous_;
 };
 
-// One entry per instruction set from Isa::kSse4 on. T is a function pointer, or a pointer to a table of them.
+// One entry per instruction set, in the order of kIsas. T is a function pointer, or a pointer to a table of them.
 template <typename T>
 struct IsaTable {
-  T entries[3];
+  T entries[kIsas.size()];
   T Active() const { return Of(ActiveIsa()); }
-  constexpr T Of(Isa isa) const { return entries[static_cast<int>(isa) - static_cast<int>(Isa::kSse4)]; }
+  constexpr T Of(Isa isa) const { return entries[static_cast<int>(isa) - static_cast<int>(kIsas[0])]; }
 };
 
 }  // namespace wherry::cpu
 
 // The table of NAME over the per-instruction-set namespaces. NAME may be a function or a constexpr object; use it below
 // `#if HWY_ONCE`, in namespace wherry::cpu.
+#if defined(__aarch64__)
+#define WHERRY_ISA_TABLE(NAME)                       \
+  ::wherry::cpu::IsaTable<decltype(&N_NEON::NAME)> { \
+    { &N_NEON::NAME }                                \
+  }
+#else
 #define WHERRY_ISA_TABLE(NAME)                       \
   ::wherry::cpu::IsaTable<decltype(&N_SSE4::NAME)> { \
     { &N_SSE4::NAME, &N_AVX2::NAME, &N_AVX3::NAME }  \
   }
+#endif
 
 // Evaluates to the function NAME of the active instruction set.
 #define WHERRY_ISA_CALL(NAME)                              \

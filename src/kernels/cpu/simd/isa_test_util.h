@@ -9,7 +9,7 @@ namespace wherry::cpu {
 
 template <typename Body>
 void ForEachIsa(const Body& body) {
-  for (const Isa isa : {Isa::kSse4, Isa::kAvx2, Isa::kAvx512}) {
+  for (const Isa isa : kIsas) {
     if (!CpuInfo::Get().Has(isa)) break;
     SCOPED_TRACE(ToString(isa));
     const ScopedIsa scoped(isa);

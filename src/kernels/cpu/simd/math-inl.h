@@ -98,7 +98,7 @@ HWY_INLINE FloatVec Erf(FloatVec x) {
                               0.112835854f,   -0.37612626f,    0.12837917f};
   const FloatVec small = hn::MulAdd(x, Polynomial(s, kSmall), x);
   // 1 - e^-g(|x|), g fitted to -log(erfc); erf rounds to 1 from 3.93 on.
-  const FloatVec t = hn::Min(Set(4.0f), ax);
+  const FloatVec t = Smaller(Set(4.0f), ax);
   constexpr float kLarge[] = {-0.00019242517f, 0.003008529f, -0.02208761f, 0.103640266f,
                               0.6375171f,      1.1274749f,   0.0002447225f};
   const FloatVec large = hn::Sub(Set(1.0f), Exp(hn::Neg(Polynomial(t, kLarge))));

@@ -13,9 +13,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// The larger, or NaN if either is NaN: x86 max returns its second operand when one is NaN.
-HWY_INLINE FloatVec MaxNan(FloatVec a, FloatVec b) { return hn::IfThenElse(hn::IsNaN(a), a, hn::Max(a, b)); }
-HWY_INLINE FloatVec MinNan(FloatVec a, FloatVec b) { return hn::IfThenElse(hn::IsNaN(a), a, hn::Min(a, b)); }
+// The larger and the smaller, or NaN if either is NaN.
+HWY_INLINE FloatVec MaxNan(FloatVec a, FloatVec b) { return hn::IfThenElse(hn::IsNaN(a), a, Larger(a, b)); }
+HWY_INLINE FloatVec MinNan(FloatVec a, FloatVec b) { return hn::IfThenElse(hn::IsNaN(a), a, Smaller(a, b)); }
 
 struct SumOp {
   static constexpr float kIdentity = 0.0f;
@@ -63,7 +63,7 @@ struct ProductOp {
 // The maximum of numbers; NaN may be lost.
 struct NumberMaxOp {
   static constexpr float kIdentity = -__builtin_inff();
-  HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Max(a, b); }
+  HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return Larger(a, b); }
   HWY_INLINE float Lanes(FloatVec v) const { return hn::GetLane(hn::MaxOfLanes(FloatTag(), v)); }
 };
 

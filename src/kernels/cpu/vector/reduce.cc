@@ -15,10 +15,11 @@ HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
 
-// One run of floats. Blocks are added up in double: a float chain of 10^6 terms loses three digits.
+// One run of floats. Blocks are added up in double: a float chain of 10^6 terms loses three digits. In a block each
+// lane of the four accumulators adds 64 terms.
 template <class Op>
 double ReduceRun(const float* x, int64_t n) {
-  constexpr int64_t kBlock = 4096;
+  constexpr int64_t kBlock = 256 * kLanes;
   const Op op;
   double total = static_cast<double>(Op::kIdentity);
   for (int64_t i = 0; i < n; i += kBlock) {

@@ -78,7 +78,7 @@ void SoftmaxRows(const float* x, float* y, int64_t n, bool log, int64_t begin, i
 // One vector of softmaxes side by side: lane i runs along x[i], x[i + inner], ...
 HWY_INLINE void SoftmaxColumn(const float* x, float* y, int64_t axis, int64_t inner, int64_t live, bool log) {
   FloatVec max = LoadN(x, live);
-  for (int64_t a = 1; a < axis; ++a) max = hn::Max(max, LoadN(x + a * inner, live));
+  for (int64_t a = 1; a < axis; ++a) max = Larger(max, LoadN(x + a * inner, live));
   // Summed in blocks: one chain of 3000 additions was wrong by 3e-6.
   constexpr int64_t kBlock = 64;
   FloatVec sum = Zero();
