@@ -77,7 +77,7 @@ void MeasureCandidates(const ShapePlan& plan, const PlannedCall& call, OpExplana
           return each.kernel == kernel->id() && each.key == kernel->key.DebugString();
         });
     if (candidate == op->candidates.end() || !candidate->refusal.empty()) continue;
-    if (kernel->key.target() != Target::kHost && kernel->key.target() != NativeTarget()) continue;
+    if (kernel->key.target() != Target::kHost && kernel->key.target() != Target::kNative) continue;
     if (EstimateCall(plan, call, *kernel, device.threads()).microseconds > kMostMicroseconds) continue;
     options.kernel = kernel;
     double measured = -1;
