@@ -43,9 +43,28 @@ def rule_attributes() -> dict[tuple[str, str], set[str]]:
 def functions(text: str) -> dict[str, str]:
     """The functions of a source file, by name: from a line that begins one to the brace that ends it."""
     found = {}
-    for match in re.finditer(r"^(?:[\w:<>,*& ]+ )(\w+)\([^;{]*\) \{(.*?)(?:\n\}|\}$)", text, re.DOTALL | re.MULTILINE):
-        found[match.group(1)] = match.group(2)
+    pattern = r"^(?:[\w:<>,*& ]+ )(\w+)\([^;{]*\) \{(?:([^\n]*)\}$|\n(.*?)\n\}$)"
+    for match in re.finditer(pattern, text, re.DOTALL | re.MULTILINE):
+        found[match.group(1)] = match.group(2) or match.group(3) or ""
     return found
+
+
+READERS = re.compile(r"\b(?:Attr(?:<[^()]*?>)?|HasAttr|FindAttr|KnownInts?|KnownBound|IntsOf|OptionalInts|NumberOf|Positive(?:Attr)?|numbers|given)\(")
+
+
+def read_names(body: str) -> set[str]:
+    """The names that calls which read attributes (or tensors in place of them) are given, and those in loops over names."""
+    names = set()
+    for match in READERS.finditer(body):
+        depth, end = 1, match.end()
+        while depth > 0 and end < len(body):
+            depth += {"(": 1, ")": -1}.get(body[end], 0)
+            end += 1
+        texts = re.findall(r'"(\w+)"', body[match.end() : end])
+        names |= set(texts[:1] if match.group().startswith("Attr") else texts)  # what follows is the value without it
+    for listed in re.findall(r"for \(const char\* (?:const )?\w+ : \{([^}]*)\}\)", body):
+        names |= set(re.findall(r'"(\w+)"', listed))
+    return names
 
 
 def converter_reads(ops: set[str]) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
@@ -56,17 +75,16 @@ def converter_reads(ops: set[str]) -> dict[tuple[str, str], tuple[set[str], set[
             continue
         text = path.read_text(encoding="utf-8")
         bodies = functions(text)
-        for form, kind, function in re.findall(r"REGISTER_CONVERTER\((\w+), (\w+),\s*&Convert<(\w+)>\)", text):
+        for form, kind, function in re.findall(r"REGISTER_CONVERTER\((\w+), (\w+),\s*&Convert<(\w+)(?:<[^()]*>)?>\)", text):
             reached, waiting = set(), [function]
             while waiting:
                 name = waiting.pop()
                 if name in reached or name not in bodies:
                     continue
                 reached.add(name)
-                waiting += re.findall(r"\b([A-Z]\w+)\(", bodies[name])
+                waiting += re.findall(r"\b([A-Z]\w+)(?:<\w+>)?\(", bodies[name])
             body = "\n".join(bodies[name] for name in sorted(reached))
-            attributes = set(re.findall(r"(?:Attr(?:<[^()]*>)?|HasAttr|FindAttr|PositiveAttr)\((?:c, )?\"(\w+)\"", body))
-            attributes |= set(re.findall(r"(?:KnownInts?|IntsOf|OptionalInts|NumberOf)\([^\"]*(?:\"\w+\"[^\"]*?)*?\"(\w+)\"\)?[,)]", body))
+            attributes = read_names(body)
             become = set(re.findall(r"\w+\((?:c, )?\"(\w+)\"", body)) & ops - attributes
             found[(form, kind)] = (attributes, become)
     return found

@@ -19,14 +19,15 @@ class Case:
     inputs: dict[str, numpy.ndarray]
     dims: dict[str, list[int]]  # as declared, where not those of the array
     forms: tuple[str, ...]
+    whole: bool  # with variables that nobody reads, without which some operators do not run
 
 
-def case(name, network, *, dims=None, forms=("paddle", "pir"), **inputs):
+def case(name, network, *, dims=None, forms=("paddle", "pir"), whole=False, **inputs):
     """A network: a function of its inputs, which are arrays or functions that draw one from a random generator."""
     assert all(known.name != name for known in CASES), name
     random = numpy.random.default_rng(zlib.crc32(name.encode()))
     drawn = {key: value(random) if callable(value) else numpy.asarray(value) for key, value in inputs.items()}
-    CASES.append(Case(name, network, drawn, dims or {}, tuple(forms)))
+    CASES.append(Case(name, network, drawn, dims or {}, tuple(forms), whole))
 
 
 def f32(*shape, low=-2.0, high=2.0, dtype="float32"):

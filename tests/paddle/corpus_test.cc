@@ -158,7 +158,7 @@ TEST(PaddleCorpus, WhatPaddleSaid) {
     }
   }
   // Of each form, so that a corpus that is cut short is noticed.
-  constexpr int kLeast = 500;
+  constexpr int kLeast = 650;
   EXPECT_GE(passed["paddle"], kLeast);
   EXPECT_GE(passed["pir"], kLeast);
 }

@@ -75,7 +75,16 @@ void BlockImporter::AddFeeds() {
       meta.dims.push_back(var->dims[i] < 0 ? state_.builder.NewDim(StrCat(name, "_", i)) : Dim(var->dims[i]));
     }
     values_[name] = block_.AddInput(name, std::move(meta));
+    if (var->lod_level > 0) NoteOneSequence(name);
   }
+}
+
+// No input has lengths beside it: one that may have is one sequence.
+void BlockImporter::NoteOneSequence(const std::string& variable) {
+  ForeignOp op;
+  op.type = "feed";
+  OpContext context(op, &block_);
+  state_.notes.lengths[values_.at(variable)] = context.Dimension(values_.at(variable), 0);
 }
 
 void BlockImporter::SetFetches() {
@@ -187,6 +196,7 @@ void BlockImporter::ImportOp(const OperatorDesc& desc) {
   OpContext context(op, &block_);
   context.declared_rank = &rank;
   context.declared_meta = &declared;
+  context.notes = &state_.notes;
   if (conditional) {
     state_.converter.ConvertWith(
         &context, [&] { ImportConditional(desc, &context); }, declared);
@@ -197,6 +207,7 @@ void BlockImporter::ImportOp(const OperatorDesc& desc) {
         &context, [&] { ImportSelect(desc, &context); }, declared);
   } else {
     state_.converter.Convert(&context, &context, declared);
+    context.PassLengths();
   }
   TakeResults(context);
   if ((type == "logical_not" || type == "cast") && context.results().size() == 1) {

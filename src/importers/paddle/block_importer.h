@@ -21,6 +21,7 @@ struct ProgramState {
   OpConverter converter;
   std::unordered_map<std::string, std::string> params;  // variable -> weight
   std::vector<bool> block_used;
+  ValueNotes notes;
 };
 
 // Not thread-safe. A child block is imported while its owner's import stands at the owning operator.
@@ -52,6 +53,7 @@ class BlockImporter {
     bool merged = false;                         // into an `if`
   };
 
+  void NoteOneSequence(const std::string& variable);
   void ImportOp(const OperatorDesc& desc);
   void ImportWhile(const OperatorDesc& desc);
   // Whether a variable that a loop's body writes is read neither before that nor after the loop: its value before,

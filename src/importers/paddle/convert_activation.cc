@@ -102,8 +102,8 @@ void Softsign(OpContext& c) {
 void HardShrink(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   const double threshold = c.Attr<double>("threshold", 0.5);
-  const std::string far = c.Binary("greater_than", c.Unary("abs", x), c.Like(x, threshold));
-  c.EmitResult("where", {{"condition", {far}}, {"x", {x}}, {"y", {c.Like(x, 0.0)}}});
+  const std::string near = c.Binary("less_equal", c.Unary("abs", x), c.Like(x, threshold));
+  c.EmitResult("where", {{"condition", {near}}, {"x", {c.Like(x, 0.0)}}, {"y", {x}}});
 }
 
 // x - lambda where x > lambda, x + lambda where x < -lambda, else 0: x without its part in [-lambda, lambda].
@@ -158,8 +158,28 @@ void Swiglu(OpContext& c) {
   c.Result({"out", 0}, c.Binary("multiply", c.Unary("silu", x), y));
 }
 
-void Log2(OpContext& c) { c.Result({"Out", 0}, c.Scaled(c.Unary("log", c.Input({"X", 0})), 1.4426950408889634)); }
-void Log10(OpContext& c) { c.Result({"Out", 0}, c.Scaled(c.Unary("log", c.Input({"X", 0})), 0.43429448190325182)); }
+// Functions that Paddle computes of integers in f32.
+std::string FloatInput(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  return IsFloating(c.TypeOf(x)) || c.TypeOf(x) == DataType::kUndefined ? x : c.Cast(x, DataType::kFloat);
+}
+void FloatFunction(OpContext& c) { c.EmitResult(c.op().type, {{"x", {FloatInput(c)}}}); }
+void Log2(OpContext& c) { c.Result({"Out", 0}, c.Scaled(c.Unary("log", FloatInput(c)), 1.4426950408889634)); }
+void Log10(OpContext& c) { c.Result({"Out", 0}, c.Scaled(c.Unary("log", FloatInput(c)), 0.43429448190325182)); }
+
+// Integers stay as they are.
+void WholeNumber(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const bool whole = !IsFloating(c.TypeOf(x)) && c.TypeOf(x) != DataType::kUndefined;
+  c.EmitResult(whole ? "assign" : c.op().type, {{"x", {x}}});
+}
+
+void Mish(OpContext& c) {
+  const double threshold = c.Attr<double>("threshold", 20.0);
+  constexpr double kNoDifference = 15.0;
+  if (threshold < kNoDifference) c.Unsupported("attribute threshold is ", threshold);
+  c.EmitResult("mish", {{"x", {c.Input({"X"})}}});
+}
 
 void IsFinite(OpContext& c) {
   const std::string x = c.Input({"X", 0});
@@ -203,10 +223,23 @@ REGISTER_CONVERTER(paddle, prelu, &Convert<Prelu>);
 REGISTER_CONVERTER(pir, prelu, &Convert<Prelu>);
 REGISTER_CONVERTER(paddle, swiglu, &Convert<Swiglu>);
 REGISTER_CONVERTER(pir, swiglu, &Convert<Swiglu>);
+REGISTER_CONVERTER(paddle, exp, &Convert<FloatFunction>);
+REGISTER_CONVERTER(pir, exp, &Convert<FloatFunction>);
+REGISTER_CONVERTER(paddle, expm1, &Convert<FloatFunction>);
+REGISTER_CONVERTER(pir, expm1, &Convert<FloatFunction>);
+REGISTER_CONVERTER(paddle, log, &Convert<FloatFunction>);
+REGISTER_CONVERTER(pir, log, &Convert<FloatFunction>);
+REGISTER_CONVERTER(paddle, log1p, &Convert<FloatFunction>);
+REGISTER_CONVERTER(pir, log1p, &Convert<FloatFunction>);
+REGISTER_CONVERTER(paddle, floor, &Convert<WholeNumber>);
+REGISTER_CONVERTER(pir, floor, &Convert<WholeNumber>);
+REGISTER_CONVERTER(paddle, ceil, &Convert<WholeNumber>);
+REGISTER_CONVERTER(pir, ceil, &Convert<WholeNumber>);
 REGISTER_CONVERTER(paddle, log2, &Convert<Log2>);
 REGISTER_CONVERTER(pir, log2, &Convert<Log2>);
 REGISTER_CONVERTER(paddle, log10, &Convert<Log10>);
 REGISTER_CONVERTER(pir, log10, &Convert<Log10>);
+REGISTER_CONVERTER(paddle, mish, &Convert<Mish>);
 REGISTER_CONVERTER(paddle, isfinite_v2, &Convert<IsFinite>);
 REGISTER_CONVERTER(pir, isfinite, &Convert<IsFinite>);
 

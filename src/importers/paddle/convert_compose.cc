@@ -20,6 +20,8 @@ void Trunc(OpContext& c) {
 void Round(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   const auto decimals = c.Attr<int64_t>("decimals", 0);
+  const bool whole = !IsFloating(c.TypeOf(x)) && c.TypeOf(x) != DataType::kUndefined;
+  if (whole && decimals >= 0) return c.EmitResult("assign", {{"x", {x}}});
   if (decimals == 0) return c.EmitResult("round", {{"x", {x}}});
   constexpr int64_t kMost = 300;
   if (std::abs(decimals) > kMost) c.Unsupported("attribute decimals is ", decimals);
@@ -27,6 +29,19 @@ void Round(OpContext& c) {
   const char* const up = decimals > 0 ? "multiply" : "divide";
   const char* const down = decimals > 0 ? "divide" : "multiply";
   c.Result({"Out", 0}, c.Binary(down, c.Unary("round", c.Binary(up, x, unit)), unit));
+}
+
+// The quotient without its fraction.
+void TruncDivide(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const std::string y = c.Input({"Y", 1});
+  if (IsFloating(c.TypeOf(x))) {
+    const std::string quotient = c.Binary("divide", x, y);
+    const std::string size = c.Unary("floor", c.Unary("abs", quotient));
+    return c.EmitResult("multiply", {{"x", {c.Unary("sign", quotient)}}, {"y", {size}}});
+  }
+  const std::string size = c.Binary("floor_divide", c.Unary("abs", x), c.Unary("abs", y));
+  c.EmitResult("multiply", {{"x", {c.Binary("multiply", c.Unary("sign", x), c.Unary("sign", y))}}, {"y", {size}}});
 }
 
 // x + weight * (y - x)
@@ -114,6 +129,7 @@ void DataNorm(OpContext& c) {
   const std::string x = c.Input({"X"});
   const std::string size = c.Input({"BatchSize"});
   if (c.HasInput({"scale_w"}) || c.HasInput({"bias"})) c.Unsupported("it has a scale and a bias");
+  if (c.Attr<int64_t>("slot_dim", -1) > 0) c.Unsupported("attribute slot_dim is positive");
   const std::string means = c.Binary("divide", c.Input({"BatchSum"}), size);
   const std::string scales = c.Unary("sqrt", c.Binary("divide", size, c.Input({"BatchSquareSum"})));
   c.Result({"Y"}, c.Binary("multiply", c.Binary("subtract", x, means), scales));
@@ -127,6 +143,7 @@ REGISTER_CONVERTER(paddle, trunc, &Convert<Trunc>);
 REGISTER_CONVERTER(pir, trunc, &Convert<Trunc>);
 REGISTER_CONVERTER(paddle, round, &Convert<Round>);
 REGISTER_CONVERTER(pir, round, &Convert<Round>);
+REGISTER_CONVERTER(pir, trunc_divide, &Convert<TruncDivide>);
 REGISTER_CONVERTER(paddle, lerp, &Convert<Lerp>);
 REGISTER_CONVERTER(pir, lerp, &Convert<Lerp>);
 REGISTER_CONVERTER(paddle, label_smooth, &Convert<LabelSmooth>);

@@ -116,10 +116,24 @@ void SpectralNorm(OpContext& c) {
 void BatchNorm(OpContext& c) {
   const bool channels_last = c.ChannelsLast();
   const std::string x = c.ImageInput({"X", 0}, channels_last);
+  std::string mean = c.Input({"Mean", 1});
+  std::string variance = c.Input({"Variance", 2});
+  const bool own = c.Attr<bool>("trainable_statistics", false) || !c.Attr<bool>("is_test", true);
+  if (own && !c.Attr<bool>("use_global_stats", false)) {
+    // By the statistics of what it is given, as in training.
+    std::vector<int64_t> axes = {0};
+    for (int64_t axis = 2; axis < c.Rank(x); ++axis) axes.push_back(axis);
+    const auto mean_of = [&](const std::string& value) {
+      return c.Emit("mean", {{"x", {value}}}, {{"axis", IntArray(axes)}, {"keepdim", true}});
+    };
+    const std::string center = mean_of(x);
+    mean = c.Reshaped(center, {-1});
+    variance = c.Reshaped(mean_of(c.Unary("square", c.Binary("subtract", x, center))), {-1});
+  }
   const std::string y = c.Emit("batch_norm",
                                {{"x", {x}},
-                                {"mean", {c.Input({"Mean", 1})}},
-                                {"variance", {c.Input({"Variance", 2})}},
+                                {"mean", {mean}},
+                                {"variance", {variance}},
                                 {"scale", {c.OptionalInput({"Scale", 3})}},
                                 {"bias", {c.OptionalInput({"Bias", 4})}}},
                                {{"epsilon", c.Attr<double>("epsilon", 1e-5)}});
@@ -160,6 +174,7 @@ REGISTER_CONVERTER(paddle, batch_norm, &Convert<BatchNorm>);
 REGISTER_CONVERTER(paddle, sync_batch_norm, &Convert<BatchNorm>);
 REGISTER_CONVERTER(pir, batch_norm_, &Convert<BatchNorm>);
 REGISTER_CONVERTER(pir, batch_norm, &Convert<BatchNorm>);
+REGISTER_CONVERTER(pir, sync_batch_norm_, &Convert<BatchNorm>);
 REGISTER_CONVERTER(paddle, group_norm, &Convert<GroupNorm>);
 REGISTER_CONVERTER(pir, group_norm, &Convert<GroupNorm>);
 

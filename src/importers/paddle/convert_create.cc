@@ -47,14 +47,18 @@ std::optional<Scalar> ParseValue(const std::string& text) {
   return Scalar(value);
 }
 
+std::optional<Scalar> TextValue(OpContext& c) {
+  const auto text = c.Attr<std::string>("str_value", "");
+  if (text.empty()) return std::nullopt;
+  const auto value = ParseValue(text);
+  if (!value) c.Corrupt("attribute str_value is ", Quote(text), ", expected a number");
+  return value;
+}
+
 void FillConstant(OpContext& c) {
   const auto dtype = c.Attr<DataType>("dtype");
   Number value = c.NumberOf({"ValueTensor"}, "value", Scalar(0.0));
-  const auto text = c.Attr<std::string>("str_value", "");
-  if (!text.empty() && !c.HasInput({"ValueTensor"})) {
-    value.value = ParseValue(text);
-    if (!value.value) c.Corrupt("attribute str_value is ", Quote(text), ", expected a number");
-  }
+  if (const auto text = TextValue(c); text && !c.HasInput({"ValueTensor"})) value.value = text;
   Filled(c, c.IntsOf({"ShapeTensor"}, {"ShapeTensorList"}, "shape"), value, dtype);
 }
 
@@ -99,7 +103,8 @@ void FullBatchSizeLike(OpContext& c) {
     dims.push_back(taken ? c.Dimension(like, c.Axis(c.Attr<int64_t>("input_dim_idx", 0), c.Rank(like)))
                          : c.ConvertContext::ConstantInts(std::vector<int64_t>{shape[i]}));
   }
-  const std::string value = c.ConstantScalar(c.Attr<Scalar>("value", Scalar(0.0)), c.Attr<DataType>("dtype"));
+  const Scalar number = TextValue(c).value_or(c.Attr<Scalar>("value", Scalar(0.0)));
+  const std::string value = c.ConstantScalar(number, c.Attr<DataType>("dtype"));
   c.Result({"Out", 0}, c.Expanded(value, c.Joined(dims)));
 }
 
@@ -136,6 +141,17 @@ void AssignValue(OpContext& c) {
   c.Result({"Out", 0}, c.Constant(TensorOfScalars(Shape(shape), values, dtype), c.Stem()));
 }
 
+// The same in one list of floats.
+void Fill(OpContext& c) {
+  const auto numbers = c.Attr<std::vector<double>>("value");
+  const auto shape = c.Attr<std::vector<int64_t>>("shape");
+  for (const int64_t dim : shape) {
+    if (dim < 0) c.Corrupt("its shape has a negative dimension");
+  }
+  const std::vector<Scalar> values(numbers.begin(), numbers.end());
+  c.Result({"Out", 0}, c.Constant(TensorOfScalars(Shape(shape), values, c.Attr<DataType>("dtype")), c.Stem()));
+}
+
 void Range(OpContext& c) {
   const DataType dtype = c.pir() ? c.Attr<DataType>("dtype") : c.TypeOf(c.Input({"Start"}));
   OpInputs inputs;
@@ -164,6 +180,9 @@ REGISTER_CONVERTER(pir, full_like, &Convert<FullLike>);
 REGISTER_CONVERTER(paddle, assign_value, &Convert<AssignValue>);
 REGISTER_CONVERTER(pir, assign_value_, &Convert<AssignValue>);
 REGISTER_CONVERTER(pir, assign_value, &Convert<AssignValue>);
+REGISTER_CONVERTER(paddle, fill, &Convert<Fill>);
+REGISTER_CONVERTER(pir, fill, &Convert<Fill>);
+REGISTER_CONVERTER(paddle, fill_any, &Convert<FullLike>);
 REGISTER_CONVERTER(paddle, range, &Convert<Range>);
 REGISTER_CONVERTER(pir, arange, &Convert<Range>);
 

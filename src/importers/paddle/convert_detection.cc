@@ -102,10 +102,18 @@ void BoxCoder(OpContext& c) {
 }
 
 void MulticlassNms(OpContext& c) {
-  if (!c.OptionalInput({"RoisNum", 2}).empty()) c.Unsupported("it has the number of boxes of each image");
+  const std::string boxes = c.Input({"BBoxes", 0});
+  const std::string scores = c.Input({"Scores", 1});
+  // [rows, classes], as against [images, classes, boxes].
+  const bool by_rows = c.Rank(scores) == 2;
+  const std::string rois_num = c.OptionalInput({"RoisNum", 2});
+  if (by_rows && rois_num.empty()) c.Unsupported("its boxes have no RoisNum (LoD)");
+  const MetaTensor& meta = c.Meta(boxes);
+  if (meta.rank_known && !meta.dims.empty() && meta.dims.back().known() && meta.dims.back().value() != 4)
+    c.Unsupported("its boxes are polygons of ", meta.dims.back().value(), " numbers");
   const bool first_version = c.op().type == "multiclass_nms";
   const auto results =
-      c.EmitMany("multiclass_nms", {{"boxes", {c.Input({"BBoxes", 0})}}, {"scores", {c.Input({"Scores", 1})}}},
+      c.EmitMany("multiclass_nms", {{"boxes", {boxes}}, {"scores", {scores}}, {"rois_num", {by_rows ? rois_num : ""}}},
                  {{"score_threshold", c.Attr<double>("score_threshold")},
                   {"nms_top_k", c.Attr<int64_t>("nms_top_k")},
                   {"keep_top_k", c.Attr<int64_t>("keep_top_k")},

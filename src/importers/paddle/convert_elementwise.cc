@@ -108,8 +108,19 @@ void Increment(OpContext& c) {
                {{"bias", c.Attr<Scalar>(c.pir() ? "value" : "step", Scalar(1.0))}});
 }
 
+// Of integers it is f64.
+void Atan2(OpContext& c) {
+  const auto input = [&](Param param) {
+    const std::string x = c.Input(param);
+    return IsFloating(c.TypeOf(x)) || c.TypeOf(x) == DataType::kUndefined ? x : c.Cast(x, DataType::kFP64);
+  };
+  c.EmitResult("atan2", {{"x", {input({"X1", 0})}}, {"y", {input({"X2", 1})}}});
+}
+
 }  // namespace
 
+REGISTER_CONVERTER(paddle, atan2, &Convert<Atan2>);
+REGISTER_CONVERTER(pir, atan2, &Convert<Atan2>);
 REGISTER_CONVERTER(paddle, elementwise_add, &Convert<Add>);
 REGISTER_CONVERTER(paddle, elementwise_sub, &Convert<Subtract>);
 REGISTER_CONVERTER(paddle, minus, &Convert<Subtract>);

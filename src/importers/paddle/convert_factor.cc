@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "importer/constant_tensor.h"
 #include "importers/paddle/converter.h"
 
 namespace wherry::paddle {
@@ -75,7 +76,17 @@ void LeastSquares(OpContext& c) {
   const std::string safe = c.Emit("where", {{"condition", {counts}}, {"x", {parts[1]}}, {"y", {one}}});
   const std::string inverse = c.Binary("divide", c.Cast(counts, c.TypeOf(a)), safe);
   const std::string along = c.Binary("multiply", Product(c, parts[0], b, true), c.Unsqueezed(inverse, {-1}));
-  c.Result({"Solution", 0}, Product(c, parts[2], along, true));
+  const std::string solution = c.Unary("assign", Product(c, parts[2], along, true));
+  c.Result({"Solution", 0}, solution);
+  const Dim& rows = c.Meta(a).dims[c.Meta(a).dims.size() - 2];
+  const Dim& columns = c.Meta(a).dims.back();
+  const bool more = rows.known() && columns.known() && rows.value() > columns.value();
+  if (more && c.Attr<std::string>("driver", "gels") != "gelsy") {
+    const std::string squares = c.Unary("square", c.Binary("subtract", b, Product(c, a, solution)));
+    c.Result({"Residuals", 1}, c.Emit("sum", {{"x", {squares}}}, {{"axis", IntArray({-2})}}));
+  } else {
+    c.Result({"Residuals", 1}, c.Constant(TensorOfScalars(Shape{0}, {}, c.TypeOf(a))));
+  }
   const std::string rank = c.Emit("sum", {{"x", {c.Cast(counts, DataType::kInt32)}}}, {{"axis", IntArray({-1})}});
   c.Result({"Rank", 2}, rank);
   c.Result({"SingularValues", 3}, parts[1]);

@@ -57,8 +57,11 @@ void SetValue(OpContext& c) {
   OpInputs inputs = {{"x", {x}}, {"value", {value}}};
   OpAttrs attrs = {{"axes", c.Attr<std::vector<int64_t>>("axes")}};
   OpContext::Pass("starts", c.IntsOf({nullptr, first}, {"StartsTensorList"}, "starts"), &inputs, &attrs);
-  OpContext::Pass("ends", c.IntsOf({nullptr, first + 1}, {"EndsTensorList"}, "ends"), &inputs, &attrs);
-  OpContext::Pass("steps", c.IntsOf({nullptr, first + 2}, {"StepsTensorList"}, "steps"), &inputs, &attrs);
+  const Ints steps = c.IntsOf({nullptr, first + 2}, {"StepsTensorList"}, "steps");
+  Ints ends = c.IntsOf({nullptr, first + 1}, {"EndsTensorList"}, "ends");
+  c.OpenEnds(steps.values, &ends);
+  OpContext::Pass("ends", ends, &inputs, &attrs);
+  OpContext::Pass("steps", steps, &inputs, &attrs);
   c.EmitResult("set_value", inputs, attrs);
 }
 
@@ -141,16 +144,15 @@ void IndexAdd(OpContext& c) {
 void Scatter(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   std::string index = c.Input({"Ids", 1});
-  const std::string updates = c.Input({"Updates", 2});
+  std::string updates = c.Input({"Updates", 2});
   const bool overwrite = c.Attr<bool>("overwrite", true);
   if (c.Rank(index) == 2) index = c.Reshaped(index, {-1});
   if (c.Rank(index) == 0) index = c.Reshaped(index, {1});
   const int rank = c.Rank(x);
   if (rank == 0) c.Corrupt("its input is a scalar");
+  if (c.Rank(updates) < rank) updates = c.Unsqueezed(updates, {0});
   if (overwrite) {
-    std::string rows = updates;
-    if (c.Rank(updates) < rank) rows = c.Unsqueezed(updates, {0});
-    return c.EmitResult("scatter_nd", {{"x", {x}}, {"index", {c.Unsqueezed(index, {-1})}}, {"updates", {rows}}});
+    return c.EmitResult("scatter_nd", {{"x", {x}}, {"index", {c.Unsqueezed(index, {-1})}}, {"updates", {updates}}});
   }
   c.EmitResult("put_along_axis",
                {{"x", {x}}, {"index", {SpreadAlong(c, index, updates, 0, rank)}}, {"value", {updates}}},

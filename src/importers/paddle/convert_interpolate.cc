@@ -1,6 +1,7 @@
 // Interpolation: {nearest, linear, bilinear, trilinear, bicubic}_interp, whose version 2 PIR has.
 #include <cmath>
 
+#include "base/strings.h"
 #include "importers/paddle/converter.h"
 #include "op/infer/resample.h"
 
@@ -54,8 +55,19 @@ bool KeepsExtents(OpContext& c, const std::string& x, const std::vector<int64_t>
   return true;
 }
 
+// What the operator does, which its type says, and an attribute that decides where they differ.
+std::string ModeOf(OpContext& c, const std::string& by_type) {
+  const auto method = c.Attr<std::string>("interp_method", "");
+  if (method.empty()) return by_type;
+  if (method == "nearest") return method;
+  if (method == "bicubic") return "cubic";
+  if (method == "linear" || method == "bilinear" || method == "trilinear") return "linear";
+  c.Unsupported("attribute interp_method is ", Quote(method));
+}
+
 template <Version kVersion>
-void Interpolate(OpContext& c, const std::string& mode) {
+void Interpolate(OpContext& c, const std::string& by_type) {
+  const std::string mode = ModeOf(c, by_type);
   const std::string x = c.Input({"X", 0});
   const int rank = c.Rank(x);
   if (rank < 3 || rank > 5) c.Corrupt("its input has rank ", rank, ", expected 3 to 5");

@@ -130,17 +130,28 @@ void LogLoss(OpContext& c) {
   c.Result({"Loss", 0}, c.Unary("neg", c.Binary("add", hit, miss)));
 }
 
-// max(x, 0) - x * label + log(1 + exp(-|x|)), 0 where the label is ignored.
+// (1 - label) * x + log(1 + exp(-x)) * pos_weight, 0 where the label is ignored; over the number of labels that are
+// not, if it is normalised.
 void SigmoidCrossEntropy(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   const std::string label = c.Input({"Label", 1});
-  if (c.Attr<bool>("normalize", false)) c.Unsupported("attribute normalize is true");
-  if (!c.OptionalInput({"pos_weight", 2}).empty()) c.Unsupported("it has weights");
-  const std::string tail = c.Unary("log1p", c.Unary("exp", c.Unary("neg", c.Unary("abs", x))));
-  const std::string linear = c.Binary("subtract", c.Unary("relu", x), c.Binary("multiply", x, label));
+  const std::string zero = c.Like(x, 0.0);
+  // Without overflow: max(-x, 0) + log(1 + exp(-|x|)).
+  std::string tail = c.Binary("add", c.Unary("relu", c.Unary("neg", x)),
+                              c.Unary("log1p", c.Unary("exp", c.Unary("neg", c.Unary("abs", x)))));
+  if (const std::string weight = c.OptionalInput({"pos_weight", 2}); !weight.empty()) {
+    tail = c.Binary("multiply", tail, weight);
+  }
+  const std::string loss = c.Binary("add", c.Binary("multiply", OneMinus(c, label), x), tail);
   const std::string ignored =
       c.Binary("equal", label, c.Like(label, static_cast<double>(c.Attr<int64_t>("ignore_index", -100))));
-  c.Result({"Out", 0}, Where(c, ignored, c.Like(x, 0.0), c.Binary("add", linear, tail)));
+  std::string out = Where(c, ignored, zero, loss);
+  if (c.Attr<bool>("normalize", false)) {
+    constexpr double kLeast = 1e-5;
+    const std::string count = c.Unary("sum", c.Cast(c.Unary("logical_not", ignored), c.TypeOf(x)));
+    out = c.Binary("divide", out, c.Binary("maximum", count, c.Like(x, kLeast)));
+  }
+  c.Result({"Out", 0}, out);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ namespace {
 
 // Version 1: with a factor.
 void Matmul(OpContext& c) {
+  if (c.Attr<int64_t>("head_number", 1) > 1) c.Unsupported("attribute head_number is greater than 1");
   const double alpha = c.Attr<double>("alpha", 1.0);
   std::string out = c.Emit(
       "matmul", {{"x", {c.Input({"X"})}}, {"y", {c.Input({"Y"})}}},

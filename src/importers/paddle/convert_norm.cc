@@ -60,7 +60,11 @@ void Renorm(OpContext& c) {
     if (i != axis) others.push_back(i);
   }
   const std::string most = c.Like(x, c.Attr<double>("max_norm"));
-  const std::string norm = others.empty() ? c.Unary("abs", x) : NormOf(c, x, c.Attr<double>("p"), others, true);
+  const auto p = c.Attr<double>("p");
+  // Paddle takes roots of sums of powers even where p is infinite: 1, whatever they are.
+  const std::string norm = std::isinf(p)    ? c.Like(x, 1.0)
+                           : others.empty() ? c.Unary("abs", x)
+                                            : NormOf(c, x, p, others, true);
   constexpr double kNotZero = 1e-7;
   const std::string factor = Where(c, c.Binary("greater_than", norm, most),
                                    c.Binary("divide", most, c.Scaled(norm, 1.0, kNotZero)), c.Like(x, 1.0));

@@ -7,11 +7,23 @@ namespace wherry::paddle {
 namespace {
 
 void EmitPad(OpContext& c, const Ints& paddings, const std::string& mode, const Number& value) {
-  OpInputs inputs = {{"x", {c.Input({"X", 0})}}};
+  std::string x = c.Input({"X", 0});
+  const bool complex = c.TypeOf(x) == DataType::kComplex64 || c.TypeOf(x) == DataType::kComplex128;
+  Ints all = paddings;
+  if (complex) {
+    // As pairs, which are not padded themselves.
+    if (!value.value || value.value->to<double>() != 0.0) c.Unsupported("it pads complex numbers with others than 0");
+    if (!all.values) c.Unsupported("its paddings of complex numbers are not known");
+    all.values->insert(all.values->begin() + static_cast<std::ptrdiff_t>(all.values->size() / 2), 0);
+    all.values->push_back(0);
+    x = c.Unary("as_real", x);
+  }
+  OpInputs inputs = {{"x", {x}}};
   OpAttrs attrs = {{"mode", mode}};
-  OpContext::Pass("paddings", paddings, &inputs, &attrs);
+  OpContext::Pass("paddings", all, &inputs, &attrs);
   OpContext::Pass("value", value, &inputs, &attrs);
-  c.EmitResult("pad", inputs, attrs);
+  const std::string padded = c.Emit("pad", inputs, attrs);
+  c.Result({"Out", 0}, complex ? c.Unary("as_complex", padded) : padded);
 }
 
 std::string ModeOf(OpContext& c) {

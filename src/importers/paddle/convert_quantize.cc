@@ -1,7 +1,11 @@
 // What quantisation left in a network: numbers rounded to the steps of an integer of `bit_length` bits, or taken back
-// to what they stand for. Computed in floating point.
+// to what they stand for. Those of 8 bits whose scales are known become quantize_linear and dequantize_linear, of which
+// passes make operators on integers; others are computed in floating point.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
+#include "importer/constant_tensor.h"
 #include "importers/paddle/converter.h"
 
 namespace wherry::paddle {
@@ -15,6 +19,14 @@ double LargestOf(OpContext& c, int64_t bits) {
   return static_cast<double>((int64_t{1} << (bits - 1)) - 1);
 }
 double Largest(OpContext& c) { return LargestOf(c, c.Attr<int64_t>("bit_length", 8)); }
+// Since Paddle 3 operators say so themselves.
+double LinearLargest(OpContext& c) {
+  if (!c.HasAttr("qmax")) return Largest(c);
+  const auto largest = c.Attr<int64_t>("qmax");
+  if (largest < 1 || largest > INT32_MAX) c.Corrupt("attribute qmax is ", largest);
+  return static_cast<double>(largest);
+}
+constexpr double kLargestByte = 127.0;
 
 std::string Where(OpContext& c, const std::string& condition, const std::string& x, const std::string& y) {
   return c.Emit("where", {{"condition", {condition}}, {"x", {x}}, {"y", {y}}});
@@ -62,16 +74,119 @@ std::string LargestMagnitude(OpContext& c, const std::string& x, int64_t axis) {
   return others.empty() ? magnitude : c.Emit("max", {{"x", {magnitude}}}, {{"axis", IntArray(others)}});
 }
 
+// The step between two integers for each scale, where scales are positive numbers that are known.
+std::optional<std::vector<double>> StepSizes(OpContext& c, const std::string& scale) {
+  auto sizes = c.ConstantFloats(scale);
+  if (!sizes || sizes->empty()) return std::nullopt;
+  for (double& size : *sizes) {
+    if (!(size > 0.0) || !std::isfinite(size)) return std::nullopt;
+    size /= kLargestByte;
+  }
+  return sizes;
+}
+std::string StepConstant(OpContext& c, const std::vector<double>& sizes) {
+  const Shape shape = sizes.size() == 1 ? Shape{} : Shape{static_cast<int64_t>(sizes.size())};
+  return c.Constant(TensorOfScalars(shape, std::vector<Scalar>(sizes.begin(), sizes.end()), DataType::kFloat));
+}
+
+// What integers of 8 bits stand for. A scale along an axis, or for all (negative).
+std::string FromBytes(OpContext& c, const std::string& bytes, const std::vector<double>& sizes, int64_t axis) {
+  return c.Emit("dequantize_linear", {{"x", {bytes}}, {"scale", {StepConstant(c, sizes)}}},
+                {{"axis", axis < 0 ? 0 : c.Axis(axis, c.Rank(bytes))}});
+}
+
+// Bytes as whole numbers in floats, of which BytesOf finds them again.
+std::string AsFloats(OpContext& c, const std::string& bytes) {
+  const std::string floats = FromBytes(c, bytes, {1.0}, -1);
+  c.notes->bytes[floats] = bytes;
+  return floats;
+}
+
+// x in steps as integers of 8 bits; empty if they would not be what Paddle's floats are.
+std::string ToBytes(OpContext& c, std::string x, const std::optional<std::vector<double>>& sizes) {
+  if (!sizes || sizes->size() != 1 || c.TypeOf(x) != DataType::kFloat) return "";
+  const bool ties_away = c.Attr<int64_t>("round_type", 1) != 0;
+  if (ties_away) {
+    // Cut off before, so that the least is -127.
+    const double most = (*sizes)[0] * kLargestByte;
+    x = c.Emit("clip", {{"x", {x}}}, {{"min", Scalar(-most)}, {"max", Scalar(most)}});
+  }
+  return c.Emit("quantize_linear", {{"x", {x}}, {"scale", {StepConstant(c, *sizes)}}},
+                {{"ties_away", ties_away}, {"dtype", DataType::kInt8}});
+}
+
+// The bytes that x holds, or that its whole numbers are; empty if there are none.
+std::string BytesOf(OpContext& c, const std::string& x) {
+  if (c.TypeOf(x) == DataType::kInt8) return x;
+  if (c.TypeOf(x) != DataType::kFloat) return "";
+  if (const auto noted = c.notes->bytes.find(x); noted != c.notes->bytes.end()) return noted->second;
+  const DenseTensor* weight = c.block().program().FindWeight(x);
+  if (weight == nullptr || weight->numel() == 0) return "";
+  const float* values = weight->data<float>();
+  std::vector<Scalar> bytes;
+  for (int64_t i = 0; i < weight->numel(); ++i) {
+    if (std::fabs(values[i]) > kLargestByte + 1.0F || values[i] != std::trunc(values[i]) || values[i] > kLargestByte)
+      return "";
+    bytes.emplace_back(values[i]);
+  }
+  return c.Constant(TensorOfScalars(weight->shape(), bytes, DataType::kInt8));
+}
+
+// A weight with the scales of what it holds, largest magnitudes, as bytes.
+struct ByteWeight {
+  std::string bytes;
+  std::vector<double> sizes;
+};
+std::optional<ByteWeight> QuantizedWeight(OpContext& c, const std::string& x, int64_t axis) {
+  const DenseTensor* weight = c.block().program().FindWeight(x);
+  if (weight == nullptr || weight->dtype() != DataType::kFloat || weight->numel() == 0) return std::nullopt;
+  const Shape& shape = weight->shape();
+  int64_t inner = 1;
+  for (int i = static_cast<int>(axis) + 1; axis >= 0 && i < shape.rank(); ++i) inner *= shape[i];
+  const int64_t count = axis < 0 ? 1 : shape[static_cast<int>(axis)];
+  const auto channel = [&](int64_t i) { return static_cast<size_t>(axis < 0 ? 0 : i / inner % count); };
+  const float* values = weight->data<float>();
+  std::vector<double> largest(static_cast<size_t>(count), 0.0);
+  for (int64_t i = 0; i < weight->numel(); ++i) {
+    double& most = largest[channel(i)];
+    most = std::max(most, static_cast<double>(std::fabs(values[i])));
+  }
+  const bool ties_away = c.Attr<int64_t>("round_type", 1) != 0;
+  std::vector<Scalar> bytes;
+  for (int64_t i = 0; i < weight->numel(); ++i) {
+    const double most = largest[channel(i)];
+    if (!std::isnormal(most)) return std::nullopt;
+    // In floats, as Paddle.
+    const float steps = values[i] * ((1.0F / static_cast<float>(most)) * static_cast<float>(kLargestByte));
+    bytes.emplace_back(static_cast<double>(ties_away ? std::roundf(steps) : std::nearbyintf(steps)));
+  }
+  for (double& most : largest) most /= kLargestByte;
+  return ByteWeight{c.Constant(TensorOfScalars(shape, bytes, DataType::kInt8)), std::move(largest)};
+}
+
 void FakeQuantize(OpContext& c, bool per_channel, bool given, bool back) {
   const std::string x = c.Input({"X", 0});
   const int64_t axis = per_channel ? c.Attr<int64_t>("quant_axis", 0) : -1;
   if (given && !c.Attr<bool>("is_test", false)) c.Unsupported("attribute is_test is false");
   const std::string scale = given ? c.Input({"InScale", 1}) : LargestMagnitude(c, x, axis);
-  const std::string along = AlongAxis(c, scale, x, axis);
+  c.Result({"OutScale", 1}, given ? c.Unary("assign", scale) : scale);
   const double largest = Largest(c);
+  if (largest == kLargestByte) {
+    std::optional<std::vector<double>> sizes = given ? StepSizes(c, scale) : std::nullopt;
+    std::string bytes = ToBytes(c, x, sizes);
+    if (!given) {
+      if (auto weight = QuantizedWeight(c, x, axis)) {
+        bytes = weight->bytes;
+        sizes = std::move(weight->sizes);
+      }
+    }
+    if (!bytes.empty()) {
+      return c.Result({"Out", 0}, back ? FromBytes(c, bytes, *sizes, axis) : AsFloats(c, bytes));
+    }
+  }
+  const std::string along = AlongAxis(c, scale, x, axis);
   const std::string steps = Quantized(c, x, along, largest);
   c.Result({"Out", 0}, back ? Dequantized(c, steps, along, largest) : steps);
-  c.Result({"OutScale", 1}, given ? c.Unary("assign", scale) : scale);
 }
 void AbsMax(OpContext& c) { FakeQuantize(c, false, false, false); }
 void AbsMaxBack(OpContext& c) { FakeQuantize(c, false, false, true); }
@@ -88,19 +203,48 @@ void FakeDequantize(OpContext& c) {
   c.Result({"Out", 0}, Dequantized(c, c.Cast(x, c.TypeOf(scale)), scale, c.Attr<double>("max_range")));
 }
 
+// Scales of a weight's channels, and of what the weight was multiplied with, or only the former.
+void FakeChannelDequantize(OpContext& c) {
+  std::string x = c.Input({"X", 0});
+  const std::vector<std::string> scales = c.InputList({"Scales", 1});
+  const auto bits = c.Attr<std::vector<int64_t>>("quant_bits", {8});
+  if (scales.empty() || scales.size() > 2 || bits.size() < scales.size()) {
+    c.Corrupt("it has ", scales.size(), " scales and ", bits.size(), " quant_bits");
+  }
+  const DataType dtype = c.TypeOf(scales[0]);
+  x = c.Cast(x, dtype);
+  // Of a product, channels are those of its result.
+  const int64_t axis = scales.size() == 1 ? c.Attr<int64_t>("quant_axis", 0) : c.Attr<int64_t>("x_num_col_dims", 1);
+  x = Dequantized(c, x, AlongAxis(c, scales[0], x, axis), LargestOf(c, bits[0]));
+  if (scales.size() == 2) x = Dequantized(c, x, c.Reshaped(scales[1], {}), LargestOf(c, bits[1]));
+  c.Result({"Out", 0}, x);
+}
+
 void QuantizeLinear(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   if (c.Attr<bool>("only_observer", false)) return c.Result({"Y", 0}, c.Unary("assign", x));
   if (!c.Attr<bool>("is_test", true)) c.Unsupported("attribute is_test is false");
-  const std::string scale = AlongAxis(c, c.Input({"Scale", 1}), x, c.Attr<int64_t>("quant_axis", -1));
-  c.Result({"Y", 0}, Quantized(c, x, scale, Largest(c)));
+  const std::string scale = c.Input({"Scale", 1});
+  const double largest = LinearLargest(c);
+  if (largest == kLargestByte) {
+    const std::string bytes = ToBytes(c, x, StepSizes(c, scale));
+    if (!bytes.empty()) return c.Result({"Y", 0}, AsFloats(c, bytes));
+  }
+  c.Result({"Y", 0}, Quantized(c, x, AlongAxis(c, scale, x, c.Attr<int64_t>("quant_axis", -1)), largest));
 }
 
 void DequantizeLinear(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   if (c.Attr<bool>("only_observer", false)) return c.Result({"Y", 0}, c.Unary("assign", x));
-  const std::string scale = AlongAxis(c, c.Input({"Scale", 1}), x, c.Attr<int64_t>("quant_axis", -1));
-  c.Result({"Y", 0}, Dequantized(c, c.Cast(x, c.TypeOf(scale)), scale, Largest(c)));
+  const std::string scale = c.Input({"Scale", 1});
+  const auto axis = c.Attr<int64_t>("quant_axis", -1);
+  const double largest = LinearLargest(c);
+  if (const auto sizes = StepSizes(c, scale); sizes && largest == kLargestByte && c.TypeOf(scale) == DataType::kFloat) {
+    const std::string bytes = BytesOf(c, x);
+    const bool fits = sizes->size() == 1 || axis >= 0;
+    if (!bytes.empty() && fits) return c.Result({"Y", 0}, FromBytes(c, bytes, *sizes, axis));
+  }
+  c.Result({"Y", 0}, Dequantized(c, c.Cast(x, c.TypeOf(scale)), AlongAxis(c, scale, x, axis), largest));
 }
 
 }  // namespace
@@ -123,6 +267,8 @@ REGISTER_CONVERTER(paddle, moving_average_abs_max_scale, &Convert<Observer>);
 REGISTER_CONVERTER(pir, moving_average_abs_max_scale, &Convert<Observer>);
 REGISTER_CONVERTER(paddle, fake_dequantize_max_abs, &Convert<FakeDequantize>);
 REGISTER_CONVERTER(pir, fake_dequantize_max_abs, &Convert<FakeDequantize>);
+REGISTER_CONVERTER(paddle, fake_channel_wise_dequantize_max_abs, &Convert<FakeChannelDequantize>);
+REGISTER_CONVERTER(pir, fake_channel_wise_dequantize_max_abs, &Convert<FakeChannelDequantize>);
 REGISTER_CONVERTER(paddle, quantize_linear, &Convert<QuantizeLinear>);
 REGISTER_CONVERTER(pir, quantize_linear, &Convert<QuantizeLinear>);
 REGISTER_CONVERTER(paddle, dequantize_linear, &Convert<DequantizeLinear>);

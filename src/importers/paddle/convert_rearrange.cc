@@ -110,11 +110,6 @@ void Maxout(OpContext& c) {
   c.EmitResult("max", {{"x", {ReshapedTo(c, x, x, parts)}}}, {{"axis", IntArray({axis + 1})}});
 }
 
-void ViewShape(OpContext& c) {
-  c.EmitResult("reshape", {{"x", {c.Input({"input", 0})}}},
-               {{"shape", IntArray(c.Attr<std::vector<int64_t>>("dims"))}});
-}
-
 // A size of -1 takes the rest.
 void Crop(OpContext& c) {
   const std::string x = c.Input({"X", 0});
@@ -186,24 +181,43 @@ void BroadcastTensors(OpContext& c) {
       dim = *both;
     }
   }
-  std::vector<int64_t> shape;
-  for (const Dim& dim : common) {
-    if (!dim.known()) c.Unsupported("the common shape is not known");
-    shape.push_back(dim.value());
+  OpInputs inputs = {{"x", {}}};
+  OpAttrs attrs;
+  if (std::all_of(common.begin(), common.end(), [](const Dim& dim) { return dim.known(); })) {
+    std::vector<int64_t> shape;
+    for (const Dim& dim : common) shape.push_back(dim.value());
+    attrs.emplace_back("shape", IntArray(shape));
+  } else {
+    // What is computed of all of them has the common shape.
+    std::string all;
+    for (const std::string& tensor : tensors) {
+      const std::string set =
+          c.Emit("full_like", {{"x", {tensor}}}, {{"value", Scalar(true)}, {"dtype", DataType::kBool}});
+      all = all.empty() ? set : c.Binary("logical_and", all, set);
+    }
+    inputs.emplace_back("shape", std::vector<std::string>{c.Unary("shape", all)});
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
-    c.Result({"Out", 0}, c.Emit("expand", {{"x", {tensors[i]}}}, {{"shape", IntArray(shape)}}), i);
+    inputs[0].second = {tensors[i]};
+    c.Result({"Out", 0}, c.Emit("expand", inputs, attrs), i);
   }
 }
 
 // Row i has x[i] ones, then zeros.
 void SequenceMask(OpContext& c) {
   const std::string x = c.Input({"X", 0});
-  const int64_t length = c.KnownInt({"MaxLenTensor", 1}, "maxlen", -1);
-  constexpr int64_t kMostLength = int64_t{1} << 24;
-  if (length < 1 || length > kMostLength) c.Unsupported("the length is ", length);
-  const std::string places =
-      c.Emit("arange", {}, {{"start", Scalar(int64_t{0})}, {"end", Scalar(length)}, {"dtype", c.TypeOf(x)}});
+  // Not positive: the largest of the lengths.
+  const auto given = c.OptionalInts({"MaxLenTensor", 1}, {nullptr}, "maxlen");
+  std::string places;
+  if (given && given->values && given->values->size() == 1 && given->values->front() > 0) {
+    constexpr int64_t kMostLength = int64_t{1} << 24;
+    const int64_t length = given->values->front();
+    if (length > kMostLength) c.Unsupported("the length is ", length);
+    places = c.Emit("arange", {}, {{"start", Scalar(int64_t{0})}, {"end", Scalar(length)}, {"dtype", c.TypeOf(x)}});
+  } else {
+    const std::string length = given && !given->values ? given->tensor : c.Reshaped(c.Unary("max", x), {1});
+    places = c.Cast(c.CountTo(c.Cast(length, DataType::kInt64)), c.TypeOf(x));
+  }
   const std::string column = c.Emit("unsqueeze", {{"x", {x}}}, {{"axis", IntArray({-1})}});
   c.Result({"Y", 0}, c.Cast(c.Binary("less_than", places, column), c.Attr<DataType>("out_dtype", DataType::kInt64)));
 }
@@ -239,8 +253,6 @@ REGISTER_CONVERTER(paddle, maxout, &Convert<Maxout>);
 REGISTER_CONVERTER(pir, maxout, &Convert<Maxout>);
 REGISTER_CONVERTER(paddle, crop_tensor, &Convert<Crop>);
 REGISTER_CONVERTER(pir, crop, &Convert<Crop>);
-REGISTER_CONVERTER(paddle, view_shape, &Convert<ViewShape>);
-REGISTER_CONVERTER(pir, view_shape, &Convert<ViewShape>);
 REGISTER_CONVERTER(paddle, meshgrid, &Convert<Meshgrid>);
 REGISTER_CONVERTER(pir, meshgrid, &Convert<Meshgrid>);
 REGISTER_CONVERTER(paddle, broadcast_tensors, &Convert<BroadcastTensors>);

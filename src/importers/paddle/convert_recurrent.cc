@@ -1,4 +1,4 @@
-// rnn: layers of LSTM, GRU or plain cells, one of ours each.
+// rnn: layers of LSTM, GRU or plain cells, one of ours each; and single steps.
 #include <array>
 #include <utility>
 
@@ -34,9 +34,9 @@ std::string Concat(OpContext& c, const std::vector<std::string>& parts, int64_t 
 std::string Stack(OpContext& c, const std::vector<std::string>& parts) {
   return c.Emit("stack", {{"x", parts}}, {{"axis", int64_t{0}}});
 }
-std::string Slice(OpContext& c, const std::string& x, int64_t begin, int64_t end) {
+std::string Slice(OpContext& c, const std::string& x, int64_t begin, int64_t end, int64_t axis = 0) {
   return c.Emit("slice", {{"x", {x}}},
-                {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({begin})}, {"ends", IntArray({end})}});
+                {{"axes", std::vector<int64_t>{axis}}, {"starts", IntArray({begin})}, {"ends", IntArray({end})}});
 }
 
 // A weight or bias with its gates in our order.
@@ -108,8 +108,65 @@ void Rnn(OpContext& c) {
   if (lstm) c.Result({"State", 2}, Concat(c, last_c, 0), 1);
 }
 
+// x after the activation of a number of Paddle's.
+std::string Activated(OpContext& c, const std::string& x, int64_t number) {
+  static const std::array<const char*, 4> types = {"assign", "sigmoid", "tanh", "relu"};
+  if (number < 0 || number >= static_cast<int64_t>(types.size())) c.Corrupt("it has activation ", number);
+  return c.Unary(types[static_cast<size_t>(number)], x);
+}
+
+// One step of a GRU. Input has x's part of the gates u, r and c; the weight is one for u and r [D, 2 * D] and behind it
+// one for c [D, D], whatever its shape says.
+void GruUnit(OpContext& c) {
+  std::string gates = c.Input({"Input", 0});
+  const std::string before = c.Input({"HiddenPrev", 1});
+  const std::string weight = c.Input({"Weight", 2});
+  const std::string bias = c.OptionalInput({"Bias", 3});
+  const MetaTensor& meta = c.Meta(weight);
+  if (!meta.rank_known || meta.rank() != 2 || !meta.dims[0].known())
+    c.Unsupported("the size of its state is not known");
+  const int64_t size = meta.dims[0].value();
+  const std::string flat = c.Reshaped(weight, {-1});
+  const std::string to_gates = c.Reshaped(Slice(c, flat, 0, 2 * size * size), {size, 2 * size});
+  const std::string to_state = c.Reshaped(Slice(c, flat, 2 * size * size, 3 * size * size), {size, size});
+  if (!bias.empty()) gates = c.Binary("add", gates, bias);
+  const auto gate = c.Attr<int64_t>("gate_activation", 1);
+  const std::string both = c.Binary("add", Slice(c, gates, 0, 2 * size, 1), c.Binary("matmul", before, to_gates));
+  const std::string u = Activated(c, Slice(c, both, 0, size, 1), gate);
+  const std::string r = Activated(c, Slice(c, both, size, 2 * size, 1), gate);
+  const std::string reset = c.Binary("multiply", r, before);
+  const std::string state =
+      Activated(c, c.Binary("add", Slice(c, gates, 2 * size, 3 * size, 1), c.Binary("matmul", reset, to_state)),
+                c.Attr<int64_t>("activation", 2));
+  const bool keeps = c.Attr<bool>("origin_mode", false);  // u is what is kept, else what is new
+  const std::string& from = keeps ? state : before;
+  const std::string change = c.Binary("multiply", u, c.Binary("subtract", keeps ? before : state, from));
+  c.Result({"Gate", 0}, Concat(c, {u, r, state}, 1));
+  c.Result({"ResetHiddenPrev", 1}, reset);
+  c.Result({"Hidden", 2}, c.Binary("add", from, change));
+}
+
+// One step of an LSTM, from the gates i, f, o and c.
+void LstmUnit(OpContext& c) {
+  const std::string gates = c.Input({"X"});
+  const std::string before = c.Input({"C_prev"});
+  const MetaTensor& meta = c.Meta(before);
+  if (!meta.rank_known || meta.rank() != 2 || !meta.dims[1].known())
+    c.Unsupported("the size of its state is not known");
+  const int64_t size = meta.dims[1].value();
+  const auto gate = [&](int64_t i) { return Slice(c, gates, i * size, (i + 1) * size, 1); };
+  const std::string forget = c.Unary("sigmoid", c.Scaled(gate(1), 1.0, c.Attr<double>("forget_bias", 0.0)));
+  const std::string update = c.Binary("multiply", c.Unary("sigmoid", gate(0)), c.Unary("tanh", gate(3)));
+  const std::string state = c.Binary("add", c.Binary("multiply", forget, before), update);
+  c.Result({"C"}, state);
+  c.Result({"H"}, c.Binary("multiply", c.Unary("sigmoid", gate(2)), c.Unary("tanh", state)));
+}
+
 }  // namespace
 
+REGISTER_CONVERTER(paddle, gru_unit, &Convert<GruUnit>);
+REGISTER_CONVERTER(pir, gru_unit, &Convert<GruUnit>);
+REGISTER_CONVERTER(paddle, lstm_unit, &Convert<LstmUnit>);
 REGISTER_CONVERTER(paddle, rnn, &Convert<Rnn>);
 REGISTER_CONVERTER(pir, rnn, &Convert<Rnn>);
 

@@ -26,7 +26,13 @@ Axes AxesOf(OpContext& c) {
   return axes;
 }
 
-std::string Reduced(OpContext& c, const char* type, const std::string& x, const Axes& axes) {
+// A scalar may be reduced along axis 0 or -1, which it does not have.
+std::string Reduced(OpContext& c, const char* type, const std::string& x, Axes axes) {
+  const MetaTensor& meta = c.Meta(x);
+  if (meta.rank_known && meta.rank() == 0) {
+    axes.list.values.emplace();
+    axes.list.tensor.clear();
+  }
   OpInputs inputs = {{"x", {x}}};
   OpAttrs attrs = {{"keepdim", axes.keep}};
   OpContext::Pass("axis", axes.list, &inputs, &attrs);
@@ -47,11 +53,11 @@ void Reduce(OpContext& c, const char* type) {
   ReduceResult(c, Reduced(c, type, x, AxesOf(c)));
 }
 
-// Without a type of its own the sum of i32 is i64.
+// Without a type of its own the sum of integers is i64.
 void Sum(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   const bool own = c.Attr<DataType>(c.pir() ? "dtype" : "out_dtype", DataType::kUndefined) != DataType::kUndefined;
-  if (own || c.TypeOf(x) != DataType::kInt32) return Reduce(c, "sum");
+  if (own || IsFloating(c.TypeOf(x)) || c.TypeOf(x) == DataType::kInt64) return Reduce(c, "sum");
   ReduceResult(c, Reduced(c, "sum", c.Cast(x, DataType::kInt64), AxesOf(c)));
 }
 void Mean(OpContext& c) { Reduce(c, "mean"); }
@@ -62,7 +68,9 @@ void Prod(OpContext& c) { Reduce(c, "prod"); }
 void MeanAll(OpContext& c) { ReduceResult(c, c.Unary("mean", c.Input({"X", 0}))); }
 
 void Any(OpContext& c) {
-  ReduceResult(c, c.Cast(Reduced(c, "max", c.Cast(c.Input({"X", 0}), DataType::kInt32), AxesOf(c)), DataType::kBool));
+  // Of nothing, none is.
+  const std::string set = c.Cast(c.Cast(c.Input({"X", 0}), DataType::kBool), DataType::kInt64);
+  ReduceResult(c, c.Cast(Reduced(c, "sum", set, AxesOf(c)), DataType::kBool));
 }
 void All(OpContext& c) {
   ReduceResult(c, c.Cast(Reduced(c, "min", c.Cast(c.Input({"X", 0}), DataType::kInt32), AxesOf(c)), DataType::kBool));
@@ -124,33 +132,40 @@ void ReduceAs(OpContext& c) {
   c.EmitResult("assign", {{"x", {sum}}});
 }
 
-// The mean of the two middle numbers along an axis (mode "min": the lower one), which are one for an odd count; NaN do
-// not count.
+// The mean of the two middle numbers over axes (mode "min": the lower one), which are one for an odd count; NaN do not
+// count.
 void NanMedian(OpContext& c) {
   std::string x = c.Input({"X", 0});
-  auto axes = c.Attr<std::vector<int64_t>>("axis", {});
-  const bool keep = c.Attr<bool>("keepdim", false);
+  std::vector<int64_t> axes = c.Attr<std::vector<int64_t>>("axis", {});
   const int rank = c.Rank(x);
-  if (axes.empty() || rank == 0) {
-    if (keep && rank != 1) c.Unsupported("it keeps the dimensions of all axes");
-    x = c.Reshaped(x, {-1});
-    axes = {0};
-  }
-  if (axes.size() != 1) c.Unsupported("it has ", axes.size(), " axes");
-  const OpAttrs along = {{"axis", axes[0]}};
-  const std::string sorted = c.EmitMany("argsort", {{"x", {x}}}, along, 2)[0];
+  x = c.LastTogether(x, &axes);
+  const OpAttrs along = {{"axis", int64_t{-1}}};
+  const auto results = c.EmitMany("argsort", {{"x", {x}}}, along, 2);
   const std::string valid = c.Cast(c.Unary("logical_not", c.Unary("isnan", x)), DataType::kInt64);
-  const std::string count = c.Emit("sum", {{"x", {valid}}}, {{"axis", IntArray({axes[0]})}, {"keepdim", true}});
-  const auto middle = [&](double bias) {
-    const std::string place = c.Binary("floor_divide", c.Scaled(count, 1.0, bias), c.Like(count, 2.0));
-    const std::string inside = c.Binary("maximum", place, c.Like(count, 0.0));
-    return c.Emit("take_along_axis", {{"x", {sorted}}, {"index", {inside}}}, along);
+  const std::string count = c.Emit("sum", {{"x", {valid}}}, {{"axis", IntArray({-1})}, {"keepdim", true}});
+  // Place (count + bias) / 2 among those in order.
+  const auto place = [&](double bias) {
+    const std::string half = c.Binary("floor_divide", c.Scaled(count, 1.0, bias), c.Like(count, 2.0));
+    return c.Binary("maximum", half, c.Like(count, 0.0));
   };
-  const bool mean = c.Attr<std::string>("mode", "avg") == "avg";
-  std::string median = middle(-1.0);
-  if (mean) median = c.Scaled(c.Binary("add", median, middle(0.0)), 0.5);
-  if (!keep) median = c.Squeezed(median, {axes[0]});
-  c.Result({"Out", 0}, median);
+  const auto at = [&](const std::string& values, const std::string& index) {
+    return c.Emit("take_along_axis", {{"x", {values}}, {"index", {index}}}, along);
+  };
+  const std::string low = place(-1.0);
+  std::string median = at(results[0], low);
+  if (c.Attr<std::string>("mode", "avg") == "avg") {
+    median = c.Scaled(c.Binary("add", median, at(results[0], place(0.0))), 0.5);
+  }
+  const auto shaped = [&](const std::string& value) {
+    const std::string without = c.Squeezed(value, {-1});
+    return c.Attr<bool>("keepdim", false) && rank > 0 ? c.Unsqueezed(without, axes) : without;
+  };
+  c.Result({"Out", 0}, shaped(median));
+  if (c.ResultCount({"MedianIndex", 1}) == 0) return;
+  const std::string none = c.Binary("equal", count, c.Like(count, 0.0));
+  const std::string index =
+      c.Emit("where", {{"condition", {none}}, {"x", {c.Like(results[1], -1.0)}}, {"y", {at(results[1], low)}}});
+  c.Result({"MedianIndex", 1}, shaped(index));
 }
 
 void FrobeniusNorm(OpContext& c) {

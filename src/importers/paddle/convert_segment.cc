@@ -1,6 +1,6 @@
-// Rows by the segment that they belong to, and diagonals that are written.
+// Rows by the segment that they belong to, or along the edges of a graph, and diagonals that are written.
 #include <algorithm>
-#include <limits>
+#include <map>
 
 #include "base/strings.h"
 #include "importer/constant_tensor.h"
@@ -14,38 +14,74 @@ std::string Where(OpContext& c, const std::string& condition, const std::string&
   return c.Emit("where", {{"condition", {condition}}, {"x", {x}}, {"y", {y}}});
 }
 
-std::string ScatterRows(OpContext& c, const std::string& to, const std::string& rows, const std::string& from,
-                        const char* reduce) {
-  return c.Emit("scatter_nd", {{"x", {to}}, {"index", {c.Unsqueezed(rows, {1})}}, {"updates", {from}}},
-                {{"reduce", std::string(reduce)}});
-}
-
-// What becomes of the rows of each segment, of which there are as many as the last one's number and one. One without
-// rows is 0.
-void SegmentPool(OpContext& c) {
-  const std::string x = c.Input({"X", 0});
-  const std::string ids = c.Cast(c.Reshaped(c.Input({"SegmentIds", 1}), {-1}), DataType::kInt64);
-  const auto kind = c.Attr<std::string>("pooltype", "SUM");
-  const std::string segments = c.Reshaped(c.Scaled(c.Unary("max", ids), 1.0, 1.0), {1});
+// The rows of x of each of `segments` (i64[1]) that `ids` gives them, reduced to one: SUM, MEAN, MAX or MIN. One
+// without rows is 0.
+std::string Pooled(OpContext& c, const std::string& x, const std::string& ids, const std::string& segments,
+                   const std::string& kind) {
+  static const std::map<std::string, std::string> reduces = {
+      {"SUM", "add"}, {"MEAN", "mean"}, {"MAX", "max"}, {"MIN", "min"}};
+  const auto reduce = reduces.find(kind);
+  if (reduce == reduces.end()) c.Corrupt("it reduces by ", Quote(kind));
   const int rank = c.Rank(x);
   if (rank < 1) c.Corrupt("its input has rank 0");
   std::vector<std::string> dims = {segments};
-  for (int i = 1; i < rank; ++i) dims.push_back(c.Dimension(x, i));
-  const auto filled = [&](double value) { return c.Expanded(c.Like(x, value), c.Joined(dims)); };
-  const std::string ones = c.Emit("full_like", {{"x", {ids}}}, {{"value", Scalar(1)}});
-  const std::string zeros = c.Expanded(c.Like(ids, 0.0), segments);
-  std::string counts = c.Cast(ScatterRows(c, zeros, ids, ones, "add"), c.TypeOf(x));
-  for (int i = 1; i < rank; ++i) counts = c.Unsqueezed(counts, {-1});
-  if (kind == "SUM" || kind == "MEAN") {
-    const std::string sum = ScatterRows(c, filled(0.0), ids, x, "add");
-    if (kind == "SUM") return c.Result({"Out", 0}, sum);
-    return c.Result({"Out", 0}, c.Binary("divide", sum, c.Binary("maximum", counts, c.Like(x, 1.0))));
+  std::vector<int64_t> rows = {-1};
+  for (int i = 1; i < rank; ++i) {
+    dims.push_back(c.Dimension(x, i));
+    rows.push_back(1);
   }
-  if (kind != "MAX" && kind != "MIN") c.Corrupt("attribute pooltype is ", Quote(kind));
-  const bool largest = kind == "MAX";
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::string found = ScatterRows(c, filled(largest ? -kInfinity : kInfinity), ids, x, largest ? "max" : "min");
-  c.Result({"Out", 0}, Where(c, c.Binary("greater_than", counts, c.Like(x, 0.0)), found, c.Like(x, 0.0)));
+  return c.Emit("put_along_axis",
+                {{"x", {c.Expanded(c.Like(x, 0.0), c.Joined(dims))}},
+                 {"index", {c.Expanded(c.Reshaped(ids, rows), c.Unary("shape", x))}},
+                 {"value", {x}}},
+                {{"axis", int64_t{0}}, {"reduce", reduce->second}, {"include_self", false}});
+}
+
+// As many segments as the last one's number and one.
+void SegmentPool(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const std::string ids = c.Cast(c.Reshaped(c.Input({"SegmentIds", 1}), {-1}), DataType::kInt64);
+  const std::string segments = c.Reshaped(c.Scaled(c.Unary("max", ids), 1.0, 1.0), {1});
+  const auto kind = c.Attr<std::string>("pooltype", "SUM");
+  c.Result({"Out", 0}, Pooled(c, x, ids, segments, kind));
+}
+
+// Rows of x along the edges of a graph, from src_index on.
+std::string Sent(OpContext& c, const std::string& x, Param index) {
+  return c.Emit("gather", {{"x", {x}}, {"index", {c.Reshaped(c.Input(index), {-1})}}}, {{"axis", int64_t{0}}});
+}
+
+// A message of two parts, the one that is shorter spread over the other.
+std::string Message(OpContext& c, const std::string& x, const std::string& y) {
+  static const std::map<std::string, const char*> types = {
+      {"ADD", "add"}, {"SUB", "subtract"}, {"MUL", "multiply"}, {"DIV", "divide"}};
+  const auto name = c.Attr<std::string>("message_op", "ADD");
+  const auto type = types.find(name);
+  if (type == types.end()) c.Corrupt("attribute message_op is ", Quote(name));
+  return c.Binary(type->second, x, y);
+}
+
+// What arrives along the edges at each node dst_index, reduced; as many nodes as x has, or out_size.
+void Receive(OpContext& c, const std::string& x, const std::string& messages, Param index, Param out_size) {
+  const std::string ids = c.Cast(c.Reshaped(c.Input(index), {-1}), DataType::kInt64);
+  const auto size = c.OptionalInts(out_size, {nullptr}, "out_size");
+  if (size && (!size->values || size->values->size() > 1)) c.Unsupported("the number of its nodes is not known");
+  const bool given = size && !size->values->empty() && size->values->front() > 0;
+  const std::string nodes = given ? c.ConvertContext::ConstantInts(*size->values) : c.Dimension(x, 0);
+  c.Result({"Out", 0}, Pooled(c, messages, ids, nodes, c.Attr<std::string>("reduce_op", "SUM")));
+}
+void SendURecv(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  Receive(c, x, Sent(c, x, {"Src_index", 1}), {"Dst_index", 2}, {"Out_size", 3});
+}
+void SendUeRecv(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const std::string messages = Message(c, Sent(c, x, {"Src_index", 2}), c.Input({"Y", 1}));
+  Receive(c, x, messages, {"Dst_index", 3}, {"Out_size", 4});
+}
+void SendUv(OpContext& c) {
+  const std::string from = Sent(c, c.Input({"x", 0}), {"src_index", 2});
+  c.Result({"out", 0}, Message(c, from, Sent(c, c.Input({"y", 1}), {"dst_index", 3})));
 }
 
 // The number of an index in its own shard; ignore_value for one of another.
@@ -115,6 +151,12 @@ void FillDiagonal(OpContext& c) {
 
 REGISTER_CONVERTER(paddle, segment_pool, &Convert<SegmentPool>);
 REGISTER_CONVERTER(pir, segment_pool, &Convert<SegmentPool>);
+REGISTER_CONVERTER(paddle, graph_send_recv, &Convert<SendURecv>);
+REGISTER_CONVERTER(pir, send_u_recv, &Convert<SendURecv>);
+REGISTER_CONVERTER(paddle, graph_send_ue_recv, &Convert<SendUeRecv>);
+REGISTER_CONVERTER(pir, send_ue_recv, &Convert<SendUeRecv>);
+REGISTER_CONVERTER(paddle, graph_send_uv, &Convert<SendUv>);
+REGISTER_CONVERTER(pir, send_uv, &Convert<SendUv>);
 REGISTER_CONVERTER(paddle, shard_index, &Convert<ShardIndex>);
 REGISTER_CONVERTER(pir, shard_index, &Convert<ShardIndex>);
 REGISTER_CONVERTER(paddle, fill_diagonal_tensor, &Convert<FillDiagonalTensor>);

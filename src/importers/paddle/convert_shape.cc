@@ -1,4 +1,7 @@
 // The same elements under another shape or type.
+#include <algorithm>
+#include <functional>
+
 #include "importers/paddle/converter.h"
 
 namespace wherry::paddle {
@@ -24,11 +27,33 @@ void FlattenToMatrix(OpContext& c) {
   c.EmitResult("flatten", {{"x", {rows}}}, {{"start_axis", int64_t{1}}, {"stop_axis", int64_t{-1}}});
 }
 
+// One axis after the other, each in what the ones before it gave. That is all at once when they are in order.
 void Unsqueeze(OpContext& c) {
-  OpInputs inputs = {{"x", {c.Input({"X", 0})}}};
+  std::string x = c.Input({"X", 0});
+  const Ints axes = c.IntsOf({"AxesTensor", 1}, {"AxesTensorList"}, "axes");
+  const auto rank = c.DeclaredRank({"Out", 0});
+  const int64_t count = !axes.values && rank ? *rank - c.Rank(x) : 0;
+  if (count > 1) {
+    for (int64_t i = 0; i < count; ++i) {
+      const std::string axis =
+          c.Emit("slice", {{"x", {axes.tensor}}},
+                 {{"axes", std::vector<int64_t>{0}}, {"starts", IntArray({i})}, {"ends", IntArray({i + 1})}});
+      x = c.Emit("unsqueeze", {{"x", {x}}, {"axis", {axis}}});
+    }
+    return c.Result({"Out", 0}, x);
+  }
+  OpInputs inputs = {{"x", {x}}};
   OpAttrs attrs;
-  OpContext::Pass("axis", c.IntsOf({"AxesTensor", 1}, {"AxesTensorList"}, "axes"), &inputs, &attrs);
-  c.EmitResult("unsqueeze", inputs, attrs);
+  const bool ascending =
+      !axes.values || axes.values->size() < 2 ||
+      (axes.values->front() >= 0 &&
+       std::adjacent_find(axes.values->begin(), axes.values->end(), std::greater_equal<>()) == axes.values->end());
+  if (ascending) {
+    OpContext::Pass("axis", axes, &inputs, &attrs);
+    return c.EmitResult("unsqueeze", inputs, attrs);
+  }
+  for (const int64_t axis : *axes.values) x = c.Unsqueezed(x, {axis});
+  c.Result({"Out", 0}, x);
 }
 
 void Squeeze(OpContext& c) {
@@ -68,6 +93,9 @@ void CastOp(OpContext& c) {
 // The number of elements.
 void Numel(OpContext& c) { c.EmitResult("prod", {{"x", {c.Emit("shape", {{"x", {c.Input({"Input", 0})}}})}}}); }
 
+// From one device to another.
+void Copy(OpContext& c) { c.EmitResult("assign", {{"x", {c.Input({"X", 0})}}}); }
+
 // The values of another tensor in place of one's own.
 void AssignOut(OpContext& c) { c.EmitResult("assign", {{"x", {c.Input({nullptr, 0})}}}); }
 
@@ -95,6 +123,11 @@ REGISTER_CONVERTER(pir, tile, &Convert<Tile>);
 REGISTER_CONVERTER(paddle, cast, &Convert<CastOp>);
 REGISTER_CONVERTER(paddle, size, &Convert<Numel>);
 REGISTER_CONVERTER(pir, numel, &Convert<Numel>);
+REGISTER_CONVERTER(paddle, memcpy, &Convert<Copy>);
+REGISTER_CONVERTER(paddle, memcpy_d2h, &Convert<Copy>);
+REGISTER_CONVERTER(pir, memcpy_d2h, &Convert<Copy>);
+REGISTER_CONVERTER(paddle, memcpy_h2d, &Convert<Copy>);
+REGISTER_CONVERTER(pir, memcpy_h2d, &Convert<Copy>);
 REGISTER_CONVERTER(pir, assign_out_, &Convert<AssignOut>);
 
 }  // namespace wherry::paddle

@@ -177,9 +177,16 @@ void Frame(OpContext& c) {
 void OverlapAdd(OpContext& c) {
   std::string x = c.Input({"X", 0});
   const int64_t hop = Positive(c, "hop_length");
-  if (!FramesLast(c)) c.Unsupported("attribute axis is 0");
+  const bool last = FramesLast(c);
   const int64_t rank = c.Rank(x);
   if (rank < 2) c.Corrupt("its input has rank ", rank);
+  if (!last) {
+    // [frames, frame_length, ...]
+    std::vector<int64_t> perm;
+    for (int64_t i = 2; i < rank; ++i) perm.push_back(i);
+    perm.insert(perm.end(), {1, 0});
+    x = c.Transposed(x, perm);
+  }
   const std::string length = c.Dimension(x, rank - 2);
   const std::string frames = c.Dimension(x, rank - 1);
   const std::string places =
@@ -193,8 +200,14 @@ void OverlapAdd(OpContext& c) {
   dims.push_back(total);
   const std::string zeros =
       c.Emit("full", {{"shape", {c.Joined(dims)}}}, {{"value", Scalar(0)}, {"dtype", c.TypeOf(x)}});
-  c.EmitResult("put_along_axis", {{"x", {zeros}}, {"index", {index}}, {"value", {x}}},
-               {{"axis", int64_t{-1}}, {"reduce", std::string("add")}});
+  std::string sum = c.Emit("put_along_axis", {{"x", {zeros}}, {"index", {index}}, {"value", {x}}},
+                           {{"axis", int64_t{-1}}, {"reduce", std::string("add")}});
+  if (!last && rank > 2) {
+    std::vector<int64_t> perm = {rank - 2};
+    for (int64_t i = 0; i + 2 < rank; ++i) perm.push_back(i);
+    sum = c.Transposed(sum, perm);
+  }
+  c.EmitResult("assign", {{"x", {sum}}});
 }
 
 }  // namespace

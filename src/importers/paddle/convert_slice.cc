@@ -31,8 +31,11 @@ void StridedSlice(OpContext& c) {
   OpInputs inputs = {{"x", {c.Input({"Input", 0})}}};
   OpAttrs attrs = {{"axes", c.Attr<std::vector<int64_t>>("axes")}};
   OpContext::Pass("starts", c.IntsOf({"StartsTensor", 1}, {"StartsTensorList"}, "starts"), &inputs, &attrs);
-  OpContext::Pass("ends", c.IntsOf({"EndsTensor", 2}, {"EndsTensorList"}, "ends"), &inputs, &attrs);
-  attrs.emplace_back("steps", c.KnownInts({"StridesTensor", 3}, {"StridesTensorList"}, "strides"));
+  const std::vector<int64_t> steps = c.KnownInts({"StridesTensor", 3}, {"StridesTensorList"}, "strides");
+  Ints ends = c.IntsOf({"EndsTensor", 2}, {"EndsTensorList"}, "ends");
+  c.OpenEnds(steps, &ends);
+  OpContext::Pass("ends", ends, &inputs, &attrs);
+  attrs.emplace_back("steps", steps);
   SliceResult(c, c.Emit("slice", inputs, attrs), c.Attr<std::vector<int64_t>>("decrease_axis", {}));
 }
 
@@ -183,11 +186,17 @@ void LookupTable(OpContext& c) {
 
 void OneHot(OpContext& c) {
   const std::string x = c.Input({"X", 0});
-  const int64_t depth = c.KnownInt({"depth_tensor", 1}, "depth", 0);
-  constexpr int64_t kMostClasses = int64_t{1} << 24;
-  if (depth < 1 || depth > kMostClasses) c.Unsupported("the number of classes is ", depth);
-  const std::string classes =
-      c.Emit("arange", {}, {{"start", Scalar(int64_t{0})}, {"end", Scalar(depth)}, {"dtype", c.TypeOf(x)}});
+  const Ints depth = c.IntsOf({"depth_tensor", 1}, {nullptr}, "depth");
+  std::string classes;
+  if (depth.values) {
+    constexpr int64_t kMostClasses = int64_t{1} << 24;
+    const bool fits = depth.values->size() == 1 && depth.values->front() >= 1 && depth.values->front() <= kMostClasses;
+    if (!fits) c.Unsupported("the number of classes is ", Join(*depth.values, ", "));
+    classes = c.Emit("arange", {},
+                     {{"start", Scalar(int64_t{0})}, {"end", Scalar(depth.values->front())}, {"dtype", c.TypeOf(x)}});
+  } else {
+    classes = c.Cast(c.CountTo(c.Cast(depth.tensor, DataType::kInt64)), c.TypeOf(x));
+  }
   const std::string column = c.Emit("unsqueeze", {{"x", {x}}}, {{"axis", IntArray({-1})}});
   DataType dtype = c.HasAttr("dtype") ? c.Attr<DataType>("dtype") : DataType::kFloat;
   if (dtype == DataType::kUndefined) dtype = DataType::kFloat;

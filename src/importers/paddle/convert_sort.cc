@@ -1,6 +1,6 @@
 // Order, rank, counts, and what gathers up along an axis.
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 #include "base/strings.h"
 #include "importers/paddle/converter.h"
@@ -39,33 +39,14 @@ void KthValue(OpContext& c) {
 // middle; "min": the lower one.
 void Median(OpContext& c) {
   std::string x = c.Input({"X", 0});
-  const int rank = c.Rank(x);
   const auto mode = c.Attr<std::string>("mode", "avg");
   if (mode != "avg" && mode != "min") c.Corrupt("attribute mode is ", Quote(mode));
   std::vector<int64_t> axes = c.Attr<std::vector<int64_t>>("axis", {});
-  if (axes.empty()) {
-    axes.resize(static_cast<size_t>(rank));
-    std::iota(axes.begin(), axes.end(), 0);
-  }
-  int64_t count = 1;
-  for (int64_t& axis : axes) {
-    axis = c.Axis(axis, rank);
-    const Dim& dim = c.Meta(x).dims[static_cast<size_t>(axis)];
-    if (!dim.known()) c.Unsupported("dimension ", axis, " is not known");
-    count *= dim.value();
-  }
+  x = c.LastTogether(x, &axes);
+  const Dim length = c.Meta(x).dims.back();
+  if (!length.known()) c.Unsupported("the number of elements is not known");
+  const int64_t count = length.value();
   if (count == 0) c.Unsupported("there are no elements");
-  // The axes as one, behind the others.
-  std::vector<int64_t> perm;
-  std::vector<int64_t> kept;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (std::find(axes.begin(), axes.end(), i) == axes.end()) perm.push_back(i);
-  }
-  const auto outer = static_cast<int64_t>(perm.size());
-  perm.insert(perm.end(), axes.begin(), axes.end());
-  if (rank > 0) x = c.Transposed(x, perm);
-  x = axes.size() > 1 ? c.Emit("flatten", {{"x", {x}}}, {{"start_axis", outer}, {"stop_axis", int64_t{-1}}}) : x;
-  if (rank == 0) x = c.Reshaped(x, {1});
   const auto sorted = c.EmitMany("argsort", {{"x", {x}}}, {{"axis", int64_t{-1}}}, 2);
   const auto at = [&](const std::string& value, int64_t place) {
     const std::string one =
@@ -80,14 +61,16 @@ void Median(OpContext& c) {
   if (mode == "avg" && high != low) middle = c.Scaled(c.Binary("add", middle, c.Cast(at(sorted[0], high), dtype)), 0.5);
   // NaN comes last.
   const std::string greatest = c.Cast(at(sorted[0], count - 1), dtype);
+  std::string place = at(sorted[1], low);
   if (IsFloating(dtype)) {
     const std::string has_nan = c.Unary("isnan", greatest);
     middle = c.Emit("where", {{"condition", {has_nan}}, {"x", {greatest}}, {"y", {middle}}});
+    const std::string first_nan =
+        c.Emit("argmax", {{"x", {c.Cast(c.Unary("isnan", x), DataType::kInt32)}}}, {{"axis", int64_t{-1}}});
+    place = c.Emit("where", {{"condition", {has_nan}}, {"x", {first_nan}}, {"y", {place}}});
   }
-  std::sort(axes.begin(), axes.end());
   const bool keep = c.Attr<bool>("keepdim", false);
   c.Result({"Out", 0}, keep ? c.Unsqueezed(middle, axes) : middle);
-  const std::string place = at(sorted[1], low);
   c.Result({"MedianIndex", 1}, keep ? c.Unsqueezed(place, axes) : place);
 }
 
@@ -100,6 +83,21 @@ void Cumsum(OpContext& c) {
                    {"reverse", c.Attr<bool>("reverse", false)}};
   OpContext::Pass("axis", c.NumberOf({nullptr, 1}, "axis", Scalar(-1)), &inputs, &attrs);
   c.EmitResult("cumsum", inputs, attrs);
+}
+
+// Of nothing it is the lowest number, where ours is -inf.
+void LogCumsumExp(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const bool exclusive = c.Attr<bool>("exclusive", false);
+  const std::string sums = c.Emit("logcumsumexp", {{"x", {x}}},
+                                  {{"axis", Scalar(c.Attr<int64_t>("axis", -1))},
+                                   {"flatten", c.Attr<bool>("flatten", false)},
+                                   {"exclusive", exclusive},
+                                   {"reverse", c.Attr<bool>("reverse", false)}});
+  if (!exclusive) return c.EmitResult("assign", {{"x", {sums}}});
+  const double lowest = c.TypeOf(x) == DataType::kFP64 ? std::numeric_limits<double>::lowest()
+                                                       : static_cast<double>(std::numeric_limits<float>::lowest());
+  c.EmitResult("maximum", {{"x", {sums}}, {"y", {c.Like(x, lowest)}}});
 }
 
 DataType IndexType(OpContext& c) {
@@ -139,7 +137,8 @@ std::string OnesLike(OpContext& c, const std::string& x) {
 
 void Bincount(OpContext& c) {
   const std::string x = c.Cast(c.Input({"X", 0}), DataType::kInt64);
-  const std::string weights = c.OptionalInput({"Weights", 1});
+  std::string weights = c.OptionalInput({"Weights", 1});
+  if (!weights.empty() && c.TypeOf(weights) != DataType::kFloat) weights = c.Cast(weights, DataType::kFP64);
   Ints fallback;
   fallback.values = std::vector<int64_t>{0};
   const std::string least = c.TensorOf(c.OptionalInts({nullptr, 2}, {nullptr}, "minlength").value_or(fallback));
@@ -150,8 +149,8 @@ void Bincount(OpContext& c) {
 
 void Histogram(OpContext& c) {
   const std::string x = c.Reshaped(c.Input({"X", 0}), {-1});
-  if (!c.OptionalInput({"Weight", 1}).empty()) c.Unsupported("it has weights");
-  if (c.Attr<bool>("density", false)) c.Unsupported("attribute density is true");
+  const std::string weights = c.OptionalInput({"Weight", 1});
+  const bool density = c.Attr<bool>("density", false);
   const auto bins = c.Attr<int64_t>("bins", 100);
   if (bins < 1 || bins > (int64_t{1} << 30)) c.Corrupt("attribute bins is ", bins);
   const std::string values = IsFloating(c.TypeOf(x)) ? x : c.Cast(x, DataType::kFP64);
@@ -169,14 +168,26 @@ void Histogram(OpContext& c) {
   }
   const std::string inside =
       c.Binary("logical_and", c.Binary("greater_equal", values, low), c.Binary("less_equal", values, high));
-  const std::string kept = c.Emit("gather_nd", {{"x", {values}}, {"index", {c.Unary("nonzero", inside)}}});
+  const std::string places = c.Unary("nonzero", inside);
+  const auto chosen = [&](const std::string& list) {
+    return c.Emit("gather_nd", {{"x", {list}}, {"index", {places}}});
+  };
+  const std::string kept = chosen(values);
   const std::string scaled = c.Binary("divide", c.Scaled(c.Binary("subtract", kept, low), static_cast<double>(bins)),
                                       c.Binary("subtract", high, low));
   // The last bin has its upper end.
   const std::string bin = c.Emit("clip", {{"x", {c.Cast(scaled, DataType::kInt64)}}},
                                  {{"min", Scalar(int64_t{0})}, {"max", Scalar(bins - 1)}});
   const std::string count = c.ConvertContext::ConstantInts(std::vector<int64_t>{bins});
-  c.EmitResult("assign", {{"x", {Counted(c, bin, count, OnesLike(c, bin))}}});
+  std::string counted = Counted(c, bin, count, weights.empty() ? OnesLike(c, bin) : chosen(c.Reshaped(weights, {-1})));
+  if (density) {
+    // Over all, and over the width of a bin.
+    counted = c.Cast(counted, DataType::kFloat);
+    const std::string width =
+        c.Cast(c.Scaled(c.Binary("subtract", high, low), 1.0 / static_cast<double>(bins)), DataType::kFloat);
+    counted = c.Binary("divide", counted, c.Binary("multiply", c.Unary("sum", counted), width));
+  }
+  c.EmitResult("assign", {{"x", {counted}}});
 }
 
 }  // namespace
@@ -190,6 +201,8 @@ REGISTER_CONVERTER(pir, median, &Convert<Median>);
 REGISTER_CONVERTER(paddle, cumsum, &Convert<Cumsum>);
 REGISTER_CONVERTER(pir, cumsum, &Convert<Cumsum>);
 REGISTER_CONVERTER(pir, cumsum_, &Convert<Cumsum>);
+REGISTER_CONVERTER(paddle, logcumsumexp, &Convert<LogCumsumExp>);
+REGISTER_CONVERTER(pir, logcumsumexp, &Convert<LogCumsumExp>);
 REGISTER_CONVERTER(paddle, unique, &Convert<Unique>);
 REGISTER_CONVERTER(pir, unique, &Convert<Unique>);
 REGISTER_CONVERTER(paddle, unique_consecutive, &Convert<Unique>);

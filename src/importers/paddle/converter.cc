@@ -1,6 +1,7 @@
 #include "importers/paddle/converter.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/strings.h"
@@ -58,8 +59,12 @@ size_t OpContext::ResultCount(Param param) const {
 
 std::optional<int> OpContext::DeclaredRank(Param param) const {
   const auto position = OutputPosition(param);
-  if (!position || op().outputs[*position].values.empty() || declared_rank == nullptr) return std::nullopt;
-  return (*declared_rank)(op().outputs[*position].values[0]);
+  if (!position || op().outputs[*position].values.empty()) return std::nullopt;
+  const std::string& name = op().outputs[*position].values[0];
+  if (declared_rank != nullptr) return (*declared_rank)(name);
+  if (declared_meta == nullptr) return std::nullopt;
+  const MetaTensor meta = (*declared_meta)(name);
+  return meta.rank_known ? std::optional<int>(meta.rank()) : std::nullopt;
 }
 
 DataType OpContext::DeclaredType(Param param) const {
@@ -86,29 +91,37 @@ Ints OpContext::FromList(const std::vector<std::string>& values) {
   return ints;
 }
 
+Ints OpContext::FromTensor(const std::string& value) {
+  Ints ints;
+  ints.values = ConstantInts(value);
+  if (ints.values) return ints;
+  const MetaTensor& meta = Meta(value);
+  ints.tensor = meta.rank_known && meta.rank() != 1 ? Reshaped(value, {-1}) : value;
+  return ints;
+}
+
 std::optional<Ints> OpContext::OptionalInts(Param tensor, Param list, const std::string& attr) {
+  const auto of = [this](const std::vector<std::string>& values) {
+    return values.size() == 1 ? FromTensor(values[0]) : FromList(values);
+  };
   if (const auto values = InputList(list); !values.empty()) return FromList(values);
-  if (const auto values = InputList(tensor); values.size() > 1) {
-    return FromList(values);
-  } else if (!values.empty()) {
-    Ints ints;
-    ints.values = ConstantInts(values[0]);
-    if (!ints.values) {
-      ints.tensor = values[0];
-      const MetaTensor& meta = Meta(values[0]);
-      if (meta.rank_known && meta.rank() == 0) ints.tensor = Reshaped(values[0], {1});
-    }
-    return ints;
-  }
+  if (const auto values = InputList(tensor); !values.empty()) return of(values);
   // An attribute that is a variable.
   if (const ForeignOp::Slot* slot = attr.empty() || pir() ? nullptr : op().FindInput(attr);
       slot != nullptr && !slot->values.empty()) {
-    return FromList(slot->values);
+    return of(slot->values);
   }
   if (attr.empty() || !HasAttr(attr)) return std::nullopt;
   Ints ints;
   ints.values = Attr<std::vector<int64_t>>(attr);
   return ints;
+}
+
+void OpContext::OpenEnds(const std::optional<std::vector<int64_t>>& steps, Ints* ends) const {
+  if (pir() || !steps || !ends->values) return;
+  for (size_t i = 0; i < std::min(steps->size(), ends->values->size()); ++i) {
+    if ((*steps)[i] < 0 && (*ends->values)[i] == -1) (*ends->values)[i] = std::numeric_limits<int32_t>::min();
+  }
 }
 
 Ints OpContext::IntsOf(Param tensor, Param list, const std::string& attr) {
@@ -216,6 +229,52 @@ std::vector<Scalar> OpContext::ListedValues() const {
     if (!values.empty()) return values;
   }
   return {};
+}
+
+std::string OpContext::LengthsOf(const std::string& value) const {
+  const auto found = notes->lengths.find(value);
+  return found == notes->lengths.end() ? "" : found->second;
+}
+
+void OpContext::PassLengths() {
+  const auto rows = [this](const std::string& value) {
+    const MetaTensor& meta = Meta(value);
+    return meta.rank_known && meta.rank() > 0 ? meta.dims[0] : Dim(0);
+  };
+  for (const ForeignOp::Slot& slot : op().inputs) {
+    for (const std::string& input : slot.values) {
+      const std::string lengths = input.empty() ? "" : LengthsOf(input);
+      if (lengths.empty()) continue;
+      for (const auto& [name, value] : results()) {
+        if (value != input && rows(value) == rows(input)) notes->lengths.emplace(value, lengths);
+      }
+      return;
+    }
+  }
+}
+
+std::string OpContext::LastTogether(const std::string& x, std::vector<int64_t>* axes) {
+  const int rank = Rank(x);
+  if (rank == 0) {
+    axes->clear();
+    return Reshaped(x, {1});
+  }
+  if (axes->empty()) {
+    axes->resize(static_cast<size_t>(rank));
+    std::iota(axes->begin(), axes->end(), 0);
+  }
+  for (int64_t& axis : *axes) axis = Axis(axis, rank);
+  std::sort(axes->begin(), axes->end());
+  if (std::adjacent_find(axes->begin(), axes->end()) != axes->end()) Corrupt("it has an axis twice");
+  std::vector<int64_t> perm;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (!std::binary_search(axes->begin(), axes->end(), i)) perm.push_back(i);
+  }
+  const auto outer = static_cast<int64_t>(perm.size());
+  perm.insert(perm.end(), axes->begin(), axes->end());
+  const std::string moved = std::is_sorted(perm.begin(), perm.end()) ? x : Transposed(x, perm);
+  if (axes->size() == 1) return moved;
+  return Emit("flatten", {{"x", {moved}}}, {{"start_axis", outer}, {"stop_axis", int64_t{-1}}});
 }
 
 bool OpContext::ChannelsLast() const {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "importer/convert_context.h"
@@ -31,6 +32,13 @@ struct Ints {
 struct Number {
   std::optional<Scalar> value;
   std::string tensor;
+};
+
+// What converters tell one another about values of a program.
+struct ValueNotes {
+  std::unordered_map<std::string, std::string> bytes;  // whole numbers in floats -> the i8 that they are made of
+  // Rows of sequences one behind the other -> how many each has (LoD), i64.
+  std::unordered_map<std::string, std::string> lengths;
 };
 
 class OpContext : public ConvertContext {
@@ -62,6 +70,9 @@ class OpContext : public ConvertContext {
   // operand, which may be a vector, or the attribute. Absent: nullopt.
   std::optional<Ints> OptionalInts(Param tensor, Param list, const std::string& attr);
   Ints IntsOf(Param tensor, Param list, const std::string& attr);
+  // In a ProgramDesc, ends of -1 where a step is negative mean before the first element: Paddle 3 counts them from the
+  // end instead, and writes others.
+  void OpenEnds(const std::optional<std::vector<int64_t>>& steps, Ints* ends) const;
   // Must be known now, else Unsupported().
   std::vector<int64_t> KnownInts(Param tensor, Param list, const std::string& attr);
   int64_t KnownInt(Param tensor, const std::string& attr, int64_t fallback);
@@ -106,6 +117,10 @@ class OpContext : public ConvertContext {
   // axis + rank for a negative axis; one outside is Error(kCorrupt).
   int64_t Axis(int64_t axis, int rank) const;
 
+  // x with `axes` (none: all) as one behind the others, of rank 1 at least; they become what they are counted from the
+  // front, in order.
+  std::string LastTogether(const std::string& x, std::vector<int64_t>* axes);
+
   // Whether the attribute data_format (or data_layout) puts channels last; Unsupported() if it is neither form.
   bool ChannelsLast() const;
   // Channels moved from the last axis to axis 1, and back.
@@ -119,6 +134,11 @@ class OpContext : public ConvertContext {
     Result(param, channels_last ? ToChannelsLast(value) : value);
   }
 
+  // The lengths of the sequences in an input; empty if it has none. They go on to results of as many rows.
+  std::string LengthsOf(const std::string& value) const;
+  void SetLengths(const std::string& value, const std::string& lengths) { notes->lengths[value] = lengths; }
+  void PassLengths();
+
   // The element type that the file declares for a result; kUndefined if it does not.
   DataType DeclaredType(Param param) const;
 
@@ -127,11 +147,13 @@ class OpContext : public ConvertContext {
   const RankLookup* declared_rank = nullptr;
   using MetaLookup = std::function<MetaTensor(const std::string& name)>;
   const MetaLookup* declared_meta = nullptr;
+  ValueNotes* notes = nullptr;  // never null while a converter runs
 
  private:
   const ForeignOp::Slot* InputSlot(Param param) const;
   std::optional<size_t> OutputPosition(Param param) const;
   Ints FromList(const std::vector<std::string>& values);
+  Ints FromTensor(const std::string& value);
 };
 
 // The form that REGISTER_CONVERTER takes.

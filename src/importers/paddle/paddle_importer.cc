@@ -62,7 +62,7 @@ class PaddleImporter : public Importer {
 
   Program Import(const ModelSource& source) const override {
     const ProgramDesc program = ParseProgramDesc(source.model);
-    ProgramState state{program, Quote(source.model.name, 1000) + " (a Paddle program)", {}, {}, {}, {}};
+    ProgramState state{program, Quote(source.model.name, 1000) + " (a Paddle program)", {}, {}, {}, {}, {}};
     state.block_used.assign(program.blocks.size(), false);
     if (program.version > 0) state.builder.metadata()["paddle_version"] = VersionText(program.version);
     AddParams(source, &state);

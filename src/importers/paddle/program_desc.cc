@@ -138,8 +138,13 @@ class ProgramParser {
       } else if (Is(field, 3, kBytes) ||
                  Is(field, 4, kBytes)) {  // a dense tensor or an array of them: a TensorDesc and the LoD level
         ForEachField(field.get_view(), [&](Reader& inner) {
-          if (!Is(inner, 1, kBytes)) return false;
-          TakeTensor(inner.get_view(), var);
+          if (Is(inner, 1, kBytes)) {
+            TakeTensor(inner.get_view(), var);
+          } else if (Is(inner, 2, kVarint)) {
+            var->lod_level = inner.get_int32();
+          } else {
+            return false;
+          }
           return true;
         });
       } else {

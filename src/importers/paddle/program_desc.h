@@ -32,6 +32,7 @@ struct VarDesc {
   // unknown.
   std::optional<DataType> dtype;
   std::vector<int64_t> dims;
+  int64_t lod_level = 0;  // how deep its sequences are nested, whose lengths go beside the tensor
 
   // A parameter, which the parameter files have.
   bool IsParameter() const;

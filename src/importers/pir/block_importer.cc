@@ -104,8 +104,9 @@ bool BlockImporter::ImportStructure(const Operator& op) {
   } else if (type == "fetch" || type == "builtin.shadow_output") {
     expect(1, 0);
     const std::vector<std::string> values = Find(op.operands[0]);
-    WHERRY_ENFORCE(parent_ == nullptr && values.size() == 1 && !values[0].empty(), kCorrupt,
-                   "an output is not one tensor");
+    WHERRY_ENFORCE(parent_ == nullptr && values.size() == 1, kCorrupt, "an output is not one tensor");
+    WHERRY_ENFORCE(!values[0].empty(), kUnsupported,
+                   "an output is a result of an operator that Wherry does not compute, or nothing");
     const auto col = AttrOr<int64_t>(op, "col", static_cast<int64_t>(fetches_.size()));
     const auto name = AttrOr<std::string>(op, "name", AttrOr<std::string>(op, "output_name", StrCat("output_", col)));
     fetches_[col].emplace_back(name, values[0]);
@@ -214,6 +215,7 @@ void BlockImporter::ImportOp(const Operator& op, int index) {
     return MetaTensor::UnknownRank(DataType::kUndefined);
   };
   context.declared_meta = &declared;
+  context.notes = &state_.notes;
   const bool owns_blocks = foreign.type == "if" || foreign.type == "while";
   if (!owns_blocks && IsStructure(foreign.type)) {
     state_.converter.ConvertWith(

@@ -23,6 +23,7 @@ struct ProgramState {
   // very many.
   static constexpr size_t kMostLookups = size_t{1} << 22;
   size_t lookups = 0;
+  paddle::ValueNotes notes = {};
 };
 
 // Not thread-safe. A child block is imported while its owner's import stands at the owning operator.

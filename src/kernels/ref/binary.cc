@@ -114,6 +114,11 @@ void CopySign(const CpuContext& /*context*/, const DenseTensor& x, const DenseTe
 }
 
 template <typename T>
+void NextAfter(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  MapBinary<T>(x, y, out, [](T a, T b) { return std::nextafter(a, b); });
+}
+
+template <typename T>
 void Heaviside(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
   MapBinary<T>(x, y, out, [](Wide<T> a, Wide<T> b) {
     if (IsNan(a)) return a;
@@ -150,6 +155,7 @@ REGISTER_KERNEL(remainder, ref, kHost, kNCHW, Remainder, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(fmod, ref, kHost, kNCHW, Fmod, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(atan2, ref, kHost, kNCHW, Atan2, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(copysign, ref, kHost, kNCHW, CopySign, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(nextafter, ref, kHost, kNCHW, NextAfter, float, double);
 REGISTER_KERNEL(heaviside, ref, kHost, kNCHW, Heaviside, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(fmax, ref, kHost, kNCHW, FMax, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(gammaincc, ref, kHost, kNCHW, UpperGammaKernel, WHERRY_REF_FLOATS);

@@ -5,11 +5,13 @@
 #include <numeric>
 #include <vector>
 
+#include "base/check.h"
 #include "core/buffer.h"
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/boxes.h"
 #include "kernels/ref/element.h"
+#include "kernels/ref/floats.h"
 
 namespace wherry::ref {
 namespace {
@@ -73,7 +75,67 @@ void Nms(const CpuContext& /*context*/, const DenseTensor& boxes, const DenseTen
 struct Detection {
   int64_t label;
   double score;
-  int64_t box;  // of its image
+  int64_t box;  // its number among all
+};
+
+// The boxes of one class of an image; the i-th is number first + i * step of all.
+template <typename T>
+struct Candidates {
+  const T* boxes;
+  const T* scores;
+  int64_t count;
+  int64_t first;
+  int64_t step;
+};
+
+// What images have: boxes [images, n, 4] of all classes with scores [images, classes, n], or, where rois_num says how
+// many rows each image has, boxes [rows, classes, 4] with scores [rows, classes].
+template <typename T>
+class Images {
+ public:
+  Images(const DenseTensor& boxes, const DenseTensor& scores, const DenseTensor* rois_num)
+      : boxes_(boxes), scores_(scores), by_rows_(rois_num != nullptr) {
+    if (!by_rows_) return;
+    for (const int64_t rows : IntsOf(*rois_num)) {
+      WHERRY_ENFORCE(rows >= 0 && rows <= boxes.shape()[0] - starts_.back(), kInvalidArgument,
+                     "rois_num gives an image ", rows, " of ", boxes.shape()[0], " rows, of which ", starts_.back(),
+                     " are others'");
+      starts_.push_back(starts_.back() + rows);
+    }
+  }
+
+  bool by_rows() const { return by_rows_; }
+  int64_t count() const { return by_rows_ ? static_cast<int64_t>(starts_.size()) - 1 : boxes_.shape()[0]; }
+  int64_t classes() const { return scores_.shape()[1]; }
+
+  // Valid until it is called again.
+  Candidates<T> Of(int64_t image, int64_t label) {
+    const T* const boxes = boxes_.data<T>();
+    const T* const scores = scores_.data<T>();
+    if (!by_rows_) {
+      const int64_t n = boxes_.shape()[1];
+      return {boxes + image * n * 4, scores + (image * classes() + label) * n, n, image * n, 1};
+    }
+    const int64_t begin = starts_[static_cast<size_t>(image)];
+    const int64_t rows = starts_[static_cast<size_t>(image) + 1] - begin;
+    own_boxes_.clear();
+    own_scores_.clear();
+    const int64_t first = begin * classes() + label;
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t number = first + i * classes();
+      own_boxes_.insert(own_boxes_.end(), boxes + number * 4, boxes + number * 4 + 4);
+      own_scores_.push_back(scores[number]);
+    }
+    return {own_boxes_.data(), own_scores_.data(), rows, first, classes()};
+  }
+
+ private:
+  const DenseTensor& boxes_;
+  const DenseTensor& scores_;
+  const bool by_rows_;
+  std::vector<int64_t> starts_ = {0};  // of the rows of each image, and the end of the last
+  std::vector<T> own_boxes_;
+  std::vector<T> own_scores_;
 };
 
 // What is left of the images, as rows of label, score and box.
@@ -85,17 +147,15 @@ void Write(const DenseTensor& boxes, const std::vector<std::vector<Detection>>& 
   out->Allocate(HostAllocator(), TensorMeta{boxes.dtype(), Shape{rows, 6}});
   index->Allocate(HostAllocator(), TensorMeta{DataType::kInt32, Shape{rows, 1}});
   counts->Allocate(HostAllocator(), TensorMeta{DataType::kInt32, Shape{static_cast<int64_t>(images.size())}});
-  const int64_t per_image = boxes.shape()[1];
   T* to = out->mutable_data<T>();
   int32_t* at = index->mutable_data<int32_t>();
   for (size_t i = 0; i < images.size(); ++i) {
     counts->mutable_data<int32_t>()[i] = static_cast<int32_t>(images[i].size());
     for (const Detection& found : images[i]) {
-      const int64_t number = static_cast<int64_t>(i) * per_image + found.box;
       *to++ = Store<T>(static_cast<double>(found.label));
       *to++ = Store<T>(found.score);
-      to = std::copy_n(boxes.data<T>() + number * 4, 4, to);
-      *at++ = static_cast<int32_t>(number);
+      to = std::copy_n(boxes.data<T>() + found.box * 4, 4, to);
+      *at++ = static_cast<int32_t>(found.box);
     }
   }
 }
@@ -105,54 +165,52 @@ void SortByScore(std::vector<Detection>* found) {
                    [](const Detection& a, const Detection& b) { return a.score > b.score; });
 }
 
-// Calls work(boxes, label, scores, found) for each class of each image but `background_label`, then finish(found).
+// Calls work(candidates, label, found) for each class of each image but `background_label`, then finish(found).
 template <typename T, typename Work, typename Finish>
-std::vector<std::vector<Detection>> DetectEach(const DenseTensor& boxes, const DenseTensor& scores,
-                                               int background_label, Work work, Finish finish) {
-  const int64_t classes = scores.shape()[1];
-  const int64_t count = boxes.shape()[1];
-  std::vector<std::vector<Detection>> images(static_cast<size_t>(boxes.shape()[0]));
-  for (size_t image = 0; image < images.size(); ++image) {
-    const auto number = static_cast<int64_t>(image);
-    for (int64_t label = 0; label < classes; ++label) {
+std::vector<std::vector<Detection>> DetectEach(Images<T>* images, int background_label, Work work, Finish finish) {
+  std::vector<std::vector<Detection>> found(static_cast<size_t>(images->count()));
+  for (size_t image = 0; image < found.size(); ++image) {
+    for (int64_t label = 0; label < images->classes(); ++label) {
       if (label == background_label) continue;
-      work(boxes.data<T>() + number * count * 4, label, scores.data<T>() + (number * classes + label) * count,
-           &images[image]);
+      work(images->Of(static_cast<int64_t>(image), label), label, &found[image]);
     }
-    finish(&images[image]);
+    finish(&found[image]);
   }
-  return images;
+  return found;
 }
 
 template <typename T>
 void MulticlassNms(const CpuContext& /*context*/, const DenseTensor& boxes, const DenseTensor& scores,
-                   float score_threshold, int nms_top_k, int keep_top_k, float nms_threshold, bool normalized,
-                   float nms_eta, int background_label, bool never_empty, DenseTensor* out, DenseTensor* index,
-                   DenseTensor* counts) {
-  const int64_t count = boxes.shape()[1];
+                   const DenseTensor* rois_num, float score_threshold, int nms_top_k, int keep_top_k,
+                   float nms_threshold, bool normalized, float nms_eta, int background_label, bool never_empty,
+                   DenseTensor* out, DenseTensor* index, DenseTensor* counts) {
+  Images<T> images(boxes, scores, rois_num);
   const double extra = normalized ? 0.0 : 1.0;
-  const auto of_class = [&](const T* of_image, int64_t label, const T* score, std::vector<Detection>* found) {
+  const auto of_class = [&](const Candidates<T>& of, int64_t label, std::vector<Detection>* found) {
     double threshold = static_cast<double>(nms_threshold);
     std::vector<int64_t> kept;
-    for (const int64_t i : Ranked(score, count, static_cast<double>(score_threshold), nms_top_k)) {
-      const Box box = BoxAt(of_image, i);
+    for (const int64_t i : Ranked(of.scores, of.count, static_cast<double>(score_threshold), nms_top_k)) {
+      const Box box = BoxAt(of.boxes, i);
       const bool overlaps = std::any_of(kept.begin(), kept.end(), [&](int64_t better) {
-        return !(BoxOverlap(box, BoxAt(of_image, better), extra) <= threshold);
+        return !(BoxOverlap(box, BoxAt(of.boxes, better), extra) <= threshold);
       });
       if (overlaps) continue;
       kept.push_back(i);
-      found->push_back({label, Load(score[i]), i});
+      found->push_back({label, Load(of.scores[i]), of.first + i * of.step});
       if (nms_eta < 1.0F && threshold > 0.5) threshold *= static_cast<double>(nms_eta);
     }
   };
   const auto of_all = [&](std::vector<Detection>* found) {
-    if (keep_top_k < 0 || found->size() <= static_cast<size_t>(keep_top_k)) return;
-    SortByScore(found);
-    found->resize(static_cast<size_t>(keep_top_k));
-    std::stable_sort(found->begin(), found->end(),
-                     [](const Detection& a, const Detection& b) { return a.label < b.label; });
+    if (keep_top_k >= 0 && found->size() > static_cast<size_t>(keep_top_k)) {
+      SortByScore(found);
+      found->resize(static_cast<size_t>(keep_top_k));
+    }
+    std::stable_sort(found->begin(), found->end(), [&](const Detection& a, const Detection& b) {
+      if (a.label != b.label) return a.label < b.label;
+      return images.by_rows() && a.box < b.box;
+    });
   };
-  Write<T>(boxes, DetectEach<T>(boxes, scores, background_label, of_class, of_all), out, index, counts);
+  Write<T>(boxes, DetectEach(&images, background_label, of_class, of_all), out, index, counts);
   if (!never_empty || out->numel() > 0) return;
   out->Allocate(HostAllocator(), TensorMeta{boxes.dtype(), Shape{1, 1}});
   out->mutable_data<T>()[0] = Store<T>(-1.0);
@@ -163,24 +221,26 @@ void MatrixNms(const CpuContext& /*context*/, const DenseTensor& boxes, const De
                float score_threshold, int nms_top_k, int keep_top_k, float post_threshold, bool use_gaussian,
                float gaussian_sigma, int background_label, bool normalized, DenseTensor* out, DenseTensor* index,
                DenseTensor* counts) {
-  const int64_t count = boxes.shape()[1];
+  Images<T> images(boxes, scores, nullptr);
   const double extra = normalized ? 0.0 : 1.0;
   const auto decay = [&](double overlap, double worst) {
     if (use_gaussian) return std::exp((worst * worst - overlap * overlap) * static_cast<double>(gaussian_sigma));
     return (1.0 - overlap) / (1.0 - worst);
   };
-  const auto of_class = [&](const T* of_image, int64_t label, const T* score, std::vector<Detection>* found) {
-    const auto order = Ranked(score, count, static_cast<double>(score_threshold), nms_top_k);
+  const auto of_class = [&](const Candidates<T>& of, int64_t label, std::vector<Detection>* found) {
+    const auto order = Ranked(of.scores, of.count, static_cast<double>(score_threshold), nms_top_k);
     std::vector<double> worst(order.size(), 0.0);  // of each, the largest overlap with a better one
     for (size_t i = 0; i < order.size(); ++i) {
       double least = 1.0;
       for (size_t j = 0; j < i; ++j) {
-        const double overlap = BoxOverlap(BoxAt(of_image, order[i]), BoxAt(of_image, order[j]), extra);
+        const double overlap = BoxOverlap(BoxAt(of.boxes, order[i]), BoxAt(of.boxes, order[j]), extra);
         least = std::min(least, decay(overlap, worst[j]));
         worst[i] = std::max(worst[i], overlap);
       }
-      const double decayed = least * Load(score[order[i]]);
-      if (decayed > static_cast<double>(post_threshold)) found->push_back({label, decayed, order[i]});
+      const double decayed = least * Load(of.scores[order[i]]);
+      if (decayed > static_cast<double>(post_threshold)) {
+        found->push_back({label, decayed, of.first + order[i] * of.step});
+      }
     }
   };
   const auto of_all = [&](std::vector<Detection>* found) {
@@ -189,7 +249,7 @@ void MatrixNms(const CpuContext& /*context*/, const DenseTensor& boxes, const De
       found->resize(static_cast<size_t>(keep_top_k));
     }
   };
-  Write<T>(boxes, DetectEach<T>(boxes, scores, background_label, of_class, of_all), out, index, counts);
+  Write<T>(boxes, DetectEach(&images, background_label, of_class, of_all), out, index, counts);
 }
 
 // One box of a text detector, and its score.

@@ -233,7 +233,7 @@ REGISTER_KERNEL(clip, ref, kHost, kNCHW, Clip, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(scale, ref, kHost, kNCHW, Scale, WHERRY_REF_NUMBERS);
 REGISTER_KERNEL(dropout, ref, kHost, kNCHW, Dropout, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(logical_not, ref, kHost, kNCHW, LogicalNot, WHERRY_REF_ALL);
-REGISTER_KERNEL(isnan, ref, kHost, kNCHW, IsNanKernel, WHERRY_REF_FLOATS);
-REGISTER_KERNEL(isinf, ref, kHost, kNCHW, IsInf, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(isnan, ref, kHost, kNCHW, IsNanKernel, WHERRY_REF_NUMBERS);
+REGISTER_KERNEL(isinf, ref, kHost, kNCHW, IsInf, WHERRY_REF_NUMBERS);
 
 }  // namespace wherry::ref

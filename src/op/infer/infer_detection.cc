@@ -21,6 +21,19 @@ void CheckBoxes(const MetaTensor& boxes, const MetaTensor& scores) {
                  DimsText(scores.dims), ", expected [n, classes, m]");
 }
 
+// boxes [rows, classes, 4] with scores [rows, classes].
+void CheckBoxRows(const MetaTensor& boxes, const MetaTensor& scores, const MetaTensor& rois_num) {
+  WHERRY_ENFORCE(boxes.dtype == scores.dtype, kInvalidArgument, "boxes are ", boxes.DebugString(), ", scores ",
+                 scores.DebugString(), ": expected one type");
+  WHERRY_ENFORCE(rois_num.dtype == DataType::kInt32 || rois_num.dtype == DataType::kInt64, kInvalidArgument,
+                 "rois_num is ", rois_num.DebugString(), ", expected i32 or i64");
+  if (!boxes.rank_known || !scores.rank_known) return;
+  const bool fits = boxes.rank() == 3 && scores.rank() == 2 && !Conflict(boxes.dims[0], scores.dims[0]) &&
+                    !Conflict(boxes.dims[1], scores.dims[1]) && !Conflict(boxes.dims[2], Dim(4));
+  WHERRY_ENFORCE(fits, kInvalidArgument, "boxes are ", DimsText(boxes.dims), ", expected [rows, classes, 4]; scores ",
+                 DimsText(scores.dims), ", expected [rows, classes]");
+}
+
 }  // namespace
 
 MetaTensor NmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores) {
@@ -28,10 +41,19 @@ MetaTensor NmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores) {
   return MetaTensor::UnknownRank(DataType::kInt64);
 }
 
-std::vector<MetaTensor> MulticlassNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores) {
-  CheckBoxes(boxes, scores);
+std::vector<MetaTensor> MulticlassNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores,
+                                               const MetaTensor* rois_num) {
+  if (rois_num == nullptr) {
+    CheckBoxes(boxes, scores);
+  } else {
+    CheckBoxRows(boxes, scores, *rois_num);
+  }
   const MetaTensor index = MetaTensor::UnknownRank(DataType::kInt32);
   return {MetaTensor::UnknownRank(boxes.dtype), index, index};
+}
+
+std::vector<MetaTensor> MatrixNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores) {
+  return MulticlassNmsInferMeta(boxes, scores, nullptr);
 }
 
 std::vector<MetaTensor> YoloBoxInferMeta(const MetaTensor& x, const MetaTensor& img_size,

@@ -280,7 +280,9 @@ std::vector<MetaTensor> ViterbiDecodeInferMeta(const MetaTensor& potentials, con
 
 // Boxes that detectors start from and find.
 MetaTensor NmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores);
-std::vector<MetaTensor> MulticlassNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores);
+std::vector<MetaTensor> MulticlassNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores,
+                                               const MetaTensor* rois_num);
+std::vector<MetaTensor> MatrixNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores);
 std::vector<MetaTensor> YoloBoxInferMeta(const MetaTensor& x, const MetaTensor& img_size,
                                          const std::vector<int64_t>& anchors, int class_num, bool iou_aware);
 std::vector<MetaTensor> PriorBoxInferMeta(const MetaTensor& input, const MetaTensor& image,

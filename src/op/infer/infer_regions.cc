@@ -84,7 +84,7 @@ std::vector<MetaTensor> BipartiteMatchInferMeta(const MetaTensor& distance, cons
 }
 
 MetaTensor LocalityAwareNmsInferMeta(const MetaTensor& boxes, const MetaTensor& scores) {
-  return MulticlassNmsInferMeta(boxes, scores)[0];
+  return MulticlassNmsInferMeta(boxes, scores, nullptr)[0];
 }
 
 std::vector<MetaTensor> FractionalMaxPoolInferMeta(const MetaTensor& x, const std::vector<int64_t>& output_size,

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "op/infer/infer_meta.h"
 #include "op/infer/infer_util.h"
+#include "op/unknown_dim.h"
 
 namespace wherry {
 namespace {
@@ -92,9 +93,28 @@ MetaTensor BitcastInferMeta(const MetaTensor& x, DataType dtype) {
   const auto bits = [](DataType type) {
     return SubByteBits(type) != 0 ? SubByteBits(type) : 8 * static_cast<int>(SizeOf(type));
   };
-  WHERRY_ENFORCE(bits(dtype) != 0 && (x.dtype == DataType::kUndefined || bits(x.dtype) == bits(dtype)),
-                 kInvalidArgument, "x is ", x.DebugString(), ", whose elements cannot be read as ", ToString(dtype));
-  return LikeShape(x, dtype);
+  const int have = bits(x.dtype);
+  const int want = bits(dtype);
+  MetaTensor out = LikeShape(x, dtype);
+  if (x.dtype == DataType::kUndefined || (have == want && want != 0)) return out;
+  // Both of whole bytes, and a last dimension that fits.
+  bool fits = have >= 8 && want >= 8;
+  if (fits && out.rank_known && !out.dims.empty()) {
+    Dim& last = out.dims.back();
+    if (have > want) {
+      last = last * Dim(have / want);
+    } else if (last.known()) {
+      fits = last.value() % (want / have) == 0;
+      last = Dim(last.value() / (want / have));
+    } else {
+      last = Dim(kUnknownDim);
+    }
+  } else if (out.rank_known) {
+    fits = false;
+  }
+  WHERRY_ENFORCE(fits, kInvalidArgument, "x is ", x.DebugString(), ", whose elements cannot be read as ",
+                 ToString(dtype));
+  return out;
 }
 
 MetaTensor DropoutInferMeta(const MetaTensor& x, float p, const std::string& mode) {

@@ -74,6 +74,7 @@ for _name in ("logical_and", "logical_or", "logical_xor", "equal"):
     case(f"binary_{_name}_bool", api(_name), x=bools(2, 5), y=bools(2, 5))
 case("binary_floor_divide_neg", api("floor_divide"), x=ints(4, 5, low=-9, high=9), y=given([-3, 2, 4, -1, 5], "int64"))
 case("binary_mod_neg", api("mod"), x=ints(4, 5, low=-9, high=9), y=given([-3, 2, 4, -1, 5], "int64"))
+case("binary_nextafter", api("nextafter"), x=f64(2, 3), y=f64(3))
 case("binary_pow", api("pow"), x=f32(2, 4, low=0.2), y=f32(4))
 case("binary_divide_i64", api("divide"), x=ints(2, 4, low=-9), y=given([2, 3, 1, 5], "int64"))
 case("binary_lerp", api("lerp"), x=f32(2, 4), y=f32(2, 4), weight=f32(1))
@@ -93,3 +94,6 @@ case("complex_multiply", lambda x, y: paddle.as_real(paddle.as_complex(x) * padd
 case("complex_angle", lambda x: paddle.angle(paddle.as_complex(x)), x=f32(5, 2))
 case("fill_like", lambda x: [paddle.full_like(x, 2.5), paddle.zeros_like(x), paddle.ones_like(x, "int32")], x=f32(2, 3))
 case("trunc_divide_like", lambda x, y: paddle.trunc(x / y), x=f32(2, 3), y=f32(2, 3, low=0.5))
+for _name in ("exp", "log", "expm1", "log2", "floor", "ceil", "isnan", "isfinite"):
+    case(f"unary_{_name}_i32", api(_name), x=i32(2, 3, low=1), forms=["pir"] if _name in ("floor", "ceil") else ("paddle", "pir"))
+case("binary_atan2_i64", api("atan2"), x=ints(2, 3, low=1), y=ints(2, 3, low=1))

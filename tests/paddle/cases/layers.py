@@ -23,6 +23,8 @@ for _name, _options in {"same": dict(padding="SAME", stride=2), "groups": dict(g
         case("conv2d_transpose_output_size", lambda x: nn.Conv2DTranspose(4, 6, 3, stride=2)(x, output_size=[10, 8]), x=f32(1, 4, 4, 3))
     else:
         case(f"conv2d_transpose_{_name}", lambda x, o=_options: nn.Conv2DTranspose(4, 6, 3, **o)(x), x=f32(1, 4, 4, 3))
+case("conv2d_transpose_size_tensor", lambda x, w, n: F.conv2d_transpose(x, w, None, 2, output_size=n), x=f32(1, 2, 4, 3), w=f32(2, 3, 3, 3), n=given([10, 8], "int32"))
+case("conv2d_transpose_valid", lambda x: nn.Conv2DTranspose(4, 6, 3, padding="VALID", stride=2, dilation=2, groups=2, data_format="NHWC")(x), x=f32(1, 4, 3, 4))
 case("conv2d_last", lambda x: nn.Conv2D(4, 6, 3, padding=1, data_format="NHWC")(x), x=f32(1, 5, 6, 4))
 case("conv2d_transpose_last", lambda x: nn.Conv2DTranspose(4, 6, 3, stride=2, data_format="NHWC")(x), x=f32(1, 3, 4, 4))
 case("conv2d_dynamic", lambda x: nn.Conv2D(3, 4, 3, stride=2, padding=1)(x), x=f32(2, 3, 7, 9), dims={"x": [-1, 3, -1, -1]})
@@ -44,6 +46,13 @@ for _kind, _function in {"max": F.max_pool2d, "avg": F.avg_pool2d}.items():
         "ceil_pad": dict(kernel_size=3, stride=2, padding=1, ceil_mode=True),
     }.items():
         case(f"pool2d_{_kind}_{_name}", lambda x, f=_function, o=_options: f(x, **o), x=f32(1, 2, 7, 8))
+for _kind, _function in {"max": F.max_pool2d, "avg": F.avg_pool2d}.items():
+    for _name, _options in {"beyond": dict(kernel_size=2, padding=1, ceil_mode=True), "beyond_last": dict(kernel_size=[2, 3], stride=[2, 3], padding=1, ceil_mode=True, data_format="NHWC")}.items():
+        case(f"pool2d_{_kind}_{_name}", lambda x, f=_function, o=_options: f(x, **o), x=f32(1, 8, 7, 3))
+for _name, _options in {"same": dict(padding="SAME"), "sides": dict(padding=[1, 0, 0, 1]), "ceil": dict(padding=[1, 0, 1, 1], ceil_mode=True)}.items():
+    case(f"pool2d_inclusive_{_name}", lambda x, o=_options: F.avg_pool2d(x, 2, [2, 3], exclusive=False, **o), x=f32(1, 2, 8, 7))
+case("pool1d_beyond", lambda x: [*F.max_pool1d(x, 2, 2, 1, True, True), F.avg_pool1d(x, 2, 2, 1, False, True)], x=f32(2, 3, 9), forms=["pir"])
+case("pool_lp_infinite", lambda x: F.lp_pool2d(x, float("inf"), 3, 2, 1), x=f32(1, 2, 6, 7), forms=["pir"])
 case("pool2d_avg_inclusive", lambda x: F.avg_pool2d(x, 3, 2, 1, exclusive=False), x=f32(1, 2, 7, 8))
 case("pool2d_avg_divisor", lambda x: F.avg_pool2d(x, 3, 2, 1, divisor_override=5), x=f32(1, 2, 7, 8))
 case("pool2d_max_mask", lambda x: F.max_pool2d(x, 3, 2, 1, return_mask=True), x=f32(1, 2, 7, 8))
@@ -66,6 +75,7 @@ case("norm_batch", lambda x: evaluated(nn.BatchNorm2D(3))(x), x=f32(2, 3, 4, 5))
 case("norm_batch_last", lambda x: evaluated(nn.BatchNorm2D(3, epsilon=1e-4, data_format="NHWC"))(x), x=f32(2, 4, 5, 3))
 case("norm_batch_given", lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b, training=False, epsilon=1e-3), x=f32(2, 3, 4), m=f32(3), v=f32(3, low=0.3), w=f32(3), b=f32(3))
 case("norm_batch_rank2", lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b, training=False), x=f32(4, 3), m=f32(3), v=f32(3, low=0.3), w=f32(3), b=f32(3))
+case("norm_batch_own", lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b, training=False, use_global_stats=False, data_format="NHWC"), x=f32(2, 3, 2, 4), m=f32(4), v=f32(4, low=0.3), w=f32(4), b=f32(4))
 case("norm_layer", lambda x, w, b: F.layer_norm(x, [3, 4], w, b), x=f32(2, 3, 4), w=f32(12), b=f32(12))
 case("norm_layer_plain", lambda x: F.layer_norm(x, 4), x=f32(2, 3, 4))
 case("norm_group", lambda x: nn.GroupNorm(2, 4)(x), x=f32(2, 4, 3, 3))
@@ -140,6 +150,17 @@ case("loss_nll", lambda x, y: [F.nll_loss(x, y), F.nll_loss(x, y, reduction="non
 case("loss_nll_weight", lambda x, y, w: F.nll_loss(x, y, w), x=f32(2, 4, 3, 3), y=ints(2, 3, 3, high=4), w=f32(4, low=0.2))
 case("loss_bce", lambda x, y: [F.binary_cross_entropy(x, y), F.binary_cross_entropy_with_logits(x, y)], x=f32(3, 4, low=0.1, high=0.9), y=f32(3, 4, low=0, high=1))
 case("loss_kl", lambda x, y: [F.kl_div(x, y), F.kl_div(x, y, "sum"), F.kl_div(x, y, "batchmean")], x=f32(3, 4), y=f32(3, 4, low=0.1, high=1))
+for _name, _options in {"weights": dict(weight=True), "positive": dict(positive=True), "both": dict(weight=True, positive=True)}.items():
+    case(f"loss_bce_{_name}", lambda x, y, w, p, o=_options: F.binary_cross_entropy_with_logits(x + 0 * w + 0 * p, y, w if o.get("weight") else None, pos_weight=p if o.get("positive") else None), x=f32(3, 4), y=f32(3, 4, low=0, high=1), w=f32(3, 4, low=0.1), p=f32(4, low=0.5))
+
+
+def sigmoid_loss(x, y):
+    if in_pir():
+        return paddle._C_ops.sigmoid_cross_entropy_with_logits(x, y, None, True, 1)
+    return old_op("sigmoid_cross_entropy_with_logits", {"X": x, "Label": y}, {"Out": ["float32"]}, {"normalize": True, "ignore_index": 1})
+
+
+case("loss_sigmoid_normalized", sigmoid_loss, x=f32(3, 4), y=ints(3, 4, high=2, dtype="float32"))
 case("loss_log", lambda x, y: F.log_loss(x, y), x=f32(3, 1, low=0.1, high=0.9), y=f32(3, 1, low=0, high=1))
 case("loss_hinge", lambda x, y: F.hinge_embedding_loss(x, y), x=f32(3, 4), y=given([[1, -1, 1, -1]] * 3))
 case("loss_margin", lambda x, y, z: F.margin_ranking_loss(x, y, z, 0.2), x=f32(3), y=f32(3), z=given([1, -1, 1]))
@@ -173,3 +194,30 @@ case("viterbi", lambda p, t, n: paddle.text.viterbi_decode(p, t, n, False), p=f3
 case("viterbi_tags", lambda p, t, n: paddle.text.viterbi_decode(p, t, n, True), p=f32(2, 4, 5), t=f32(5, 5), n=given([4, 3], "int64"))
 case("ctc_greedy_like", lambda x: paddle.argmax(F.softmax(x), -1), x=f32(2, 6, 5))
 case("edit_distance", edit_distance, x=ints(2, 5), y=ints(2, 4), n=given([5, 3], "int64"), m=given([4, 4], "int64"))
+
+
+def gru_step(x, h, w, b, origin=False):
+    if in_pir():
+        return paddle._C_ops.gru_unit(x, h, w, b, 2, 1, origin)
+    outputs = {"Gate": ["float32"], "ResetHiddenPrev": ["float32"], "Hidden": ["float32"]}
+    return old_op("gru_unit", {"Input": x, "HiddenPrev": h, "Weight": w, "Bias": b}, outputs, {"activation": 2, "gate_activation": 1, "origin_mode": origin})[2]
+
+
+for _origin in (False, True):
+    case(f"rnn_gru_step_{_origin}", lambda x, h, w, b, o=_origin: gru_step(x, h, w, b, o), x=f32(3, 12), h=f32(3, 4), w=f32(4, 12), b=f32(1, 12), forms=["paddle"])
+
+
+def quantized(x, scale, kind="linear", axis=-1, round_type=0, back=True):
+    """x in steps of 8 bits, and back, by a scale that a graph has in it."""
+    attrs = {"quant_axis": axis, "bit_length": 8, "round_type": round_type, "is_test": True, "only_observer": False}
+    zero = scale * 0
+    if in_pir():
+        x = paddle._C_ops.quantize_linear(x, scale, zero, None, None, axis, 8, -128, 127, round_type, True, False)[0]
+        return paddle._C_ops.dequantize_linear(x, scale, zero, None, None, axis, 8, -128, 127, round_type, True, False)[0] if back else x
+    x = old_op("quantize_linear", {"X": x, "Scale": scale, "ZeroPoint": zero}, {"Y": ["float32"]}, attrs)[0]
+    return old_op("dequantize_linear", {"X": x, "Scale": scale, "ZeroPoint": zero}, {"Y": ["float32"]}, attrs)[0] if back else x
+
+
+case("quantize_linear", lambda x: quantized(x, paddle.full([1], 1.7)), x=f32(3, 4))
+case("quantize_linear_steps", lambda x: quantized(x, paddle.full([1], 1.7), back=False), x=f32(3, 4))
+case("quantize_linear_given", lambda x, s: quantized(x, s, axis=1, round_type=1), x=f32(2, 3, 4), s=f32(3, low=0.5, high=2))

@@ -2,7 +2,7 @@
 
 import paddle
 import paddle.nn.functional as F
-from corpus_case import api, bools, case, f32, f64, given, i32, ints
+from corpus_case import api, bools, case, f32, f64, given, i32, in_pir, ints, old_op
 
 for _name in ("sum", "mean", "max", "min", "prod", "amax", "amin", "logsumexp"):
     case(f"reduce_{_name}_all", lambda x, f=api(_name): f(x), x=f32(2, 3, 4))
@@ -18,12 +18,20 @@ case("reduce_sum_bool", lambda x: paddle.sum(x), x=bools(3, 4))
 case("reduce_max_i64", lambda x: paddle.max(x, 0), x=ints(3, 4))
 case("reduce_max_with_index", lambda x: paddle.topk(x, 1, axis=1), x=f32(3, 4))
 case("reduce_as", lambda x, y: paddle.reduce_as(x, y), x=f32(2, 3, 4), y=f32(3, 1))
+for _name in ("sum", "mean", "max", "prod", "amin", "logsumexp", "nansum"):
+    case(f"reduce_{_name}_scalar", lambda x, f=api(_name): f(x, axis=-1), x=given(2.5))
+case("reduce_any_scalar", lambda x: [paddle.any(x, 0), paddle.all(x, -1, keepdim=True)], x=given(True, "bool"))
+case("reduce_any_nothing", lambda x: [paddle.any(x, 0), paddle.sum(x, 1, keepdim=True)], x=bools(0, 3))
+case("reduce_sum_i16", lambda x: paddle.sum(x, 1), x=ints(3, 4, dtype="int16"))
+case("reduce_nansum_i32", lambda x: paddle.nansum(x, 1), x=i32(3, 4))
+case("reduce_max_dynamic", lambda x: [paddle.max(x, [1, -1], keepdim=True), paddle.mean(x, 0)], x=f32(2, 3, 4), dims={"x": [-1, -1, -1]})
 case("reduce_logsumexp_big", lambda x: paddle.logsumexp(x, 1), x=f32(2, 5, low=80, high=100))
 for _p in ("fro", 1, 2, 3, 0, float("inf"), float("-inf")):
     case(f"norm_p_{_p}".replace("-", "minus_"), lambda x, p=_p: [paddle.linalg.norm(x, p), paddle.linalg.norm(x, p, axis=1) if p != "fro" else paddle.linalg.norm(x, p, axis=[0, 1], keepdim=True)], x=f32(3, 4))
 case("norm_matrix_nuc", lambda x: paddle.linalg.norm(x, "nuc", axis=[0, 1]), x=f32(3, 4))
 case("norm_vector", lambda x: paddle.linalg.vector_norm(x, 3.0, [0, 1]), x=f32(3, 4))
 case("norm_renorm", lambda x: paddle.renorm(x, 2.0, 1, 1.5), x=f32(3, 4))
+case("norm_renorm_infinite", lambda x: paddle.renorm(x, float("inf"), 0, 0.5), x=f32(3, 4))
 case("norm_clip", lambda x: paddle.nn.clip.clip_by_norm(x, 1.0), x=f32(3, 4))
 case("norm_normalize", lambda x: [F.normalize(x), F.normalize(x, 1, 0), F.normalize(x, 3, -1, 1e-3)], x=f32(3, 4))
 case("norm_cosine", lambda x, y: F.cosine_similarity(x, y, axis=0), x=f32(3, 4), y=f32(3, 4))
@@ -33,6 +41,10 @@ case("run_cumsum", lambda x: [paddle.cumsum(x), paddle.cumsum(x, 0), paddle.cums
 case("run_cumprod", lambda x: [paddle.cumprod(x, 0), paddle.cumprod(x, -1)], x=f32(3, 4))
 case("run_cummax", lambda x: [*paddle.cummax(x, 1), *paddle.cummin(x, 0, dtype="int32")], x=f32(3, 4))
 case("run_logcumsumexp", lambda x: [paddle.logcumsumexp(x), paddle.logcumsumexp(x, 0)], x=f32(3, 4))
+for _flatten in (False, True):
+    _flags = dict(flatten=_flatten, exclusive=True, reverse=_flatten)
+    case(f"run_exclusive_{_flatten}", lambda x, o=_flags: paddle._C_ops.logcumsumexp(x, 0, *o.values()) if in_pir() else old_op("logcumsumexp", {"X": x}, {"Out": ["float32"]}, {"axis": 0} | o), x=f32(3, 4))
+    case(f"run_exclusive_sum_{_flatten}", lambda x, o=_flags: paddle._C_ops.cumsum(x, 0, *o.values()) if in_pir() else old_op("cumsum", {"X": x}, {"Out": ["float32"]}, {"axis": 0} | o), x=f32(3, 4))
 case("run_diff", lambda x: [paddle.diff(x), paddle.diff(x, 1, 0)], x=f32(3, 4))
 case("run_trapezoid", lambda x: [paddle.trapezoid(x, dx=0.5), paddle.cumulative_trapezoid(x)], x=f32(3, 4))
 
@@ -73,6 +85,7 @@ case("linalg_pinv", lambda x: paddle.linalg.pinv(x), x=f32(4, 3))
 case("linalg_pinv_hermitian", lambda x: paddle.linalg.pinv(x + paddle.t(x), hermitian=True), x=f32(3, 3))
 case("linalg_matrix_rank", lambda x: [paddle.linalg.matrix_rank(x), paddle.linalg.matrix_rank(x, 3.0), paddle.linalg.matrix_rank(x + paddle.t(x), hermitian=True)], x=f32(3, 3))
 case("linalg_lstsq", lambda x, y: paddle.linalg.lstsq(x, y)[0], x=f32(5, 3), y=f32(5, 2))
+case("linalg_lstsq_residuals", lambda x, y: paddle.linalg.lstsq(x, y, driver="gelsd")[:3], x=f32(2, 5, 3), y=f32(2, 5, 2), forms=["pir"])
 case("linalg_multi_dot", lambda x, y, z: paddle.linalg.multi_dot([x, y, z]), x=f32(2, 3), y=f32(3, 4), z=f32(4, 2))
 case("linalg_cov", lambda x: [paddle.linalg.cov(x), paddle.linalg.corrcoef(x)], x=f32(3, 5))
 case("linalg_cond", lambda x: paddle.linalg.cond(x), x=f32(3, 3))
@@ -88,6 +101,8 @@ case("fft_hermitian", lambda x: paddle.fft.hfft(paddle.as_complex(x)), x=f32(2, 
 case("fft_shift", lambda x: [paddle.fft.fftshift(x), paddle.fft.ifftshift(x, 1)], x=f32(2, 5))
 case("signal_frame", lambda x: [paddle.signal.frame(x, 4, 2), paddle.signal.frame(x, 4, 2, axis=0)], x=f32(10))
 case("signal_overlap_add", lambda x: paddle.signal.overlap_add(x, 2), x=f32(4, 3))
+case("signal_overlap_first", lambda x: paddle.signal.overlap_add(x, 2, axis=0), x=f32(3, 4, 2))
+case("fft_longer", lambda x: paddle.as_real(paddle.fft.fft(paddle.as_complex(x), 9, 0)), x=f32(6, 2, 2))
 case("signal_stft", lambda x: paddle.as_real(paddle.signal.stft(x, 8, 4)), x=f32(2, 32))
 case("signal_stft_window", lambda x, w: paddle.as_real(paddle.signal.stft(x, 8, 4, 6, w, center=False, normalized=True, onesided=False)), x=f32(2, 32), w=f32(6, low=0.1))
 case("signal_istft", lambda x: paddle.signal.istft(paddle.as_complex(x), 8, 4), x=f32(5, 9, 2))

@@ -2,7 +2,7 @@
 
 import paddle
 import paddle.nn.functional as F
-from corpus_case import api, bools, case, f32, f64, given, i32, in_pir, ints
+from corpus_case import api, bools, case, f32, f64, given, i32, in_pir, ints, old_op
 
 case("shape_reshape", lambda x: paddle.reshape(x, [0, -1]), x=f32(2, 3, 4))
 case("shape_reshape_tensors", lambda x, n: paddle.reshape(x, [n, -1]), x=f32(2, 3, 4), n=given(6, "int32"))
@@ -14,6 +14,7 @@ case("shape_flatten_dynamic", lambda x: paddle.flatten(x, 1), x=f32(2, 3, 4, 2),
 case("shape_squeeze", lambda x: paddle.squeeze(x, [0, 2]), x=f32(1, 3, 1, 2))
 case("shape_unsqueeze", lambda x: paddle.unsqueeze(x, [0, 2, -1]), x=f32(3, 2))
 case("shape_unsqueeze_tensor", lambda x, a: paddle.unsqueeze(x, a), x=f32(3, 2), a=given([0, 2], "int64"))
+case("shape_unsqueeze_order", lambda x, a: [paddle.unsqueeze(x, [1, 0]), paddle.unsqueeze(x, [1, 1]), paddle.unsqueeze(x, [-1, 0, -2]), paddle.unsqueeze(x, [a, 0])], x=f32(3, 2), a=given([1], "int32"))
 case("shape_transpose", lambda x: paddle.transpose(x, [2, 0, 1]), x=f32(2, 3, 4))
 case("shape_t", api("t"), x=f32(2, 3))
 case("shape_concat_axis", lambda x, y: paddle.concat([x, y], -1), x=f32(2, 3), y=f32(2, 2))
@@ -59,10 +60,12 @@ case("shape_as_strided", lambda x: paddle._C_ops.as_strided(x, [2, 3], [1, 2], 4
 case("shape_unfold_tensor", lambda x: paddle._C_ops.tensor_unfold(x, 1, 3, 2), x=f32(2, 7), forms=["pir"])
 case("shape_crop", lambda x: paddle.crop(x, [2, -1], [1, 1]), x=f32(4, 3))
 case("shape_crop_tensor", lambda x, n: paddle.crop(x, n, [1, 1]), x=f32(4, 3), n=given([2, 2], "int32"))
+case("shape_crop_numbers", lambda x, n: paddle.crop(x, [n, 2], [1, n]), x=f32(4, 3), n=given([1], "int32"))
 case("shape_shape", lambda x: paddle.shape(x), x=f32(2, 3), dims={"x": [-1, 3]})
 case("shape_numel_rank", lambda x: [paddle.numel(x), paddle.rank(x)], x=f32(2, 3), dims={"x": [-1, 3]})
 case("shape_is_empty", lambda x: paddle.is_empty(x), x=f32(2, 3))
 case("shape_broadcast_tensors", lambda x, y: paddle.broadcast_tensors([x, y]), x=f32(2, 1), y=f32(3))
+case("shape_broadcast_dynamic", lambda x, y: paddle.broadcast_tensors([x, y]), x=ints(2, 1), y=ints(1, 3), dims={"x": [-1, 1], "y": [1, -1]})
 case("shape_meshgrid", lambda x, y: paddle.meshgrid(x, y), x=f32(2), y=f32(3))
 case("shape_block_diag", lambda x, y: paddle.block_diag([x, y]), x=f32(2, 2), y=f32(1, 3))
 case("shape_cartesian_prod", lambda x, y: paddle.cartesian_prod([x, y]), x=f32(2), y=f32(3))
@@ -128,10 +131,14 @@ case("index_nonzero", lambda x: paddle.nonzero(x > 0), x=f32(3, 4))
 case("index_nonzero_tuple", lambda x: paddle.nonzero(x > 0, as_tuple=True), x=f32(3, 4))
 case("index_where", api("where"), condition=bools(3, 4), x=f32(3, 4), y=f32(1, 4))
 case("index_one_hot", lambda x: F.one_hot(x, 6), x=ints(2, 3))
+case("index_one_hot_tensor", lambda x, n: F.one_hot(x, n), x=ints(2, 3), n=given([6], "int32"))
+case("index_scatter_one", lambda x, i, v: [paddle.scatter(x, i, v), paddle.scatter(x, i, v, False)], x=f32(4, 2), i=given(1, "int64"), v=f32(2))
 case("index_shard", lambda x: paddle.shard_index(x, 20, 2, 1, -1), x=ints(4, 1, high=20))
 case("index_embedding_pad", lambda x: F.embedding(x, paddle.static.create_parameter([6, 3], "float32", name="table"), padding_idx=2), x=ints(2, 3))
 case("index_bincount", lambda x: paddle.bincount(x, minlength=7), x=ints(9))
 case("index_bincount_weights", lambda x, w: paddle.bincount(x, w), x=ints(9), w=f32(9))
+case("index_histogram_weights", lambda x, w: [paddle.histogram(x, 5, -1, 1, w), paddle.histogram(x, 5, -1, 1, w, True), paddle.histogram(x, 4, density=True)], x=f32(3, 7), w=f32(3, 7), forms=["pir"])
+case("index_bincount_weights_i64", lambda x, w: paddle.bincount(x, w, 7), x=i32(9), w=ints(9))
 case("index_histogram", lambda x: paddle.histogram(x, 4, -1, 1), x=f32(20))
 case("index_histogram_auto", lambda x: paddle.histogram(x, 4), x=f32(20))
 case("index_searchsorted", lambda x, v: paddle.searchsorted(x, v, right=True), x=given([[1, 3, 5, 7], [2, 4, 6, 8]]), v=f32(2, 3, low=0, high=9))
@@ -141,6 +148,7 @@ case("index_unique_axis", lambda x: paddle.unique(x, axis=0), x=ints(6, 2, high=
 case("index_unique_consecutive", lambda x: paddle.unique_consecutive(x, return_inverse=True, return_counts=True), x=given([1, 1, 2, 2, 2, 3, 1], "int64"))
 case("index_unique_consecutive_axis", lambda x: paddle.unique_consecutive(x, axis=0), x=given([[1, 2], [1, 2], [3, 4]], "int64"))
 case("index_sequence_mask", lambda x: F.sequence_mask(x, 6, "int32"), x=ints(4, high=6))
+case("index_sequence_mask_longest", lambda x, n: [F.sequence_mask(x), F.sequence_mask(x, dtype="float32"), F.sequence_mask(x, n)], x=ints(4, high=6), n=given([7], "int64"))
 case("index_gather_tree", api("nn.functional.gather_tree"), ids=ints(3, 2, 2), parents=ints(3, 2, 2, high=2))
 case("index_segment", lambda x, i: [paddle.geometric.segment_sum(x, i), paddle.geometric.segment_mean(x, i), paddle.geometric.segment_max(x, i), paddle.geometric.segment_min(x, i)], x=f32(5, 3), i=given([0, 0, 1, 3, 3], "int64"))
 
@@ -156,6 +164,8 @@ case("order_kthvalue", lambda x: paddle.kthvalue(x, 2, 0, keepdim=True), x=f32(5
 case("order_mode", lambda x: paddle.mode(x, 1), x=ints(3, 7))
 case("order_median", lambda x: [paddle.median(x, 1), paddle.median(x), paddle.median(x, 0, keepdim=True)], x=f32(4, 5))
 case("order_nanmedian", lambda x: paddle.nanmedian(x, 1), x=given([[1, float("nan"), 3, 2], [4, 5, 6, 7]]))
+case("order_median_least", lambda x: [*paddle.median(x, 1, mode="min"), *paddle.nanmedian(x, 0, keepdim=True, mode="min")], x=given([[1, float("nan"), 3, 2], [4, 5, 6, 7], [float("nan")] * 4]), forms=["pir"])
+case("order_nanmedian_axes", lambda x: [paddle.nanmedian(x, [0, -1]), paddle.nanmedian(x, [2, 1], keepdim=True), paddle.nanmedian(x, keepdim=True)], x=f32(2, 3, 4))
 case("order_quantile", lambda x: [paddle.quantile(x, 0.3, 1), paddle.quantile(x, [0.25, 0.5], 0, keepdim=True)], x=f32(4, 5))
 case("order_nanquantile", lambda x: paddle.nanquantile(x, 0.3, 1), x=given([[1, float("nan"), 3, 2], [4, 5, 6, 7]]))
 
@@ -168,9 +178,32 @@ case("create_full", lambda n: paddle.full([2, n], 1.5), n=given([3], "int32"))
 case("create_zeros_ones", lambda x: [paddle.zeros([2, 3]) + x, paddle.ones([2], "int64")], x=f32(1))
 case("create_tril_indices", lambda x: paddle.tril_indices(3, 4, 1) + x, x=ints(1))
 case("create_triu_indices", lambda x: paddle.triu_indices(3, 4, 1) + x, x=ints(1))
-case("create_vander", lambda x: paddle.vander(x, 4), x=f32(3))
+case("create_vander", lambda x: paddle.vander(x, 4), x=f32(3), forms=["pir"])  # 3.3.1 takes an old end of -1 for another
 case("create_assign", lambda x: paddle.assign([1.0, 2.0]) + x, x=f32(2))
 case("create_full_batch_like", lambda x: paddle.tensor.creation.fill_constant([2, 2], "int32", 7) + paddle.cast(x, "int32"), x=f32(2, 2))
 case("create_empty_like", lambda x: paddle.shape(paddle.empty_like(x)), x=f32(2, 3))
 case("create_clone", lambda x: paddle.clone(x), x=f32(2, 3))
 case("create_hann", lambda x: paddle.audio.functional.get_window("hann", 8) * x, x=f32(1, dtype="float64"))
+
+
+def like_batch(x):
+    attrs = {"shape": [7, 5], "input_dim_idx": 1, "output_dim_idx": 0, "value": 2.5, "str_value": "1.5", "dtype": 5}
+    return old_op("fill_constant_batch_size_like", {"Input": x}, {"Out": ["float32"]}, attrs)
+
+
+case("create_like_batch", like_batch, x=f32(2, 3), dims={"x": [2, -1]}, forms=["paddle"])
+for _reduce in ("sum", "mean", "max", "min"):
+    case(f"graph_send_{_reduce}", lambda x, s, d, r=_reduce: [paddle.geometric.send_u_recv(x, s, d, r), paddle.geometric.send_u_recv(x, s, d, r, 6)], x=f32(4, 3), s=given([0, 1, 2, 0], "int32"), d=given([1, 2, 1, 0], "int32"))
+    case(f"graph_send_edges_{_reduce}", lambda x, y, s, d, r=_reduce: paddle.geometric.send_ue_recv(x, y, s, d, "sub" if r == "sum" else "mul", r), x=f32(4, 3), y=f32(4, 1), s=given([0, 1, 2, 0], "int64"), d=given([1, 2, 1, 0], "int64"))
+case("graph_send_nodes", lambda x, y, s, d: [paddle.geometric.send_uv(x, y, s, d, m) for m in ("add", "sub", "mul", "div")], x=f32(4, 3), y=f32(4, 3, low=0.3), s=given([0, 1, 2, 0], "int32"), d=given([1, 2, 1, 0], "int32"))
+
+
+def columns(kind, inputs, result="Out", **attrs):
+    return lambda *xs: old_op(kind, dict(zip(inputs, xs)) if isinstance(inputs, list) else {inputs: list(xs)}, {result: ["float32"]}, attrs)
+
+
+case("columns_cvm", columns("cvm", ["X", "CVM"], "Y", use_cvm=True), x=f32(3, 5, low=0), c=f32(3, 2), forms=["paddle"])
+case("columns_cvm_without", columns("cvm", ["X", "CVM"], "Y", use_cvm=False), x=f32(3, 5, low=0), c=f32(3, 2), forms=["paddle"])
+case("columns_concat", columns("partial_concat", "X", start_index=1, length=2), x=f32(3, 4), y=f32(3, 4), forms=["paddle"])
+case("columns_sum", columns("partial_sum", "X", start_index=1, length=-1), x=f32(3, 4), y=f32(3, 4), forms=["paddle"])
+case("columns_positions", columns("add_position_encoding", ["X"], alpha=0.5, beta=2.0), x=f32(2, 5, 6), forms=["paddle"])

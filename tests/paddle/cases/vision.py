@@ -103,16 +103,19 @@ case("detect_match", lambda d: match(d, "bipartite", 0.5), d=f32(4, 6, low=0, hi
 case("detect_match_per_prediction", lambda d: match(d, "per_prediction", 0.4), d=f32(3, 8, low=0, high=1))
 
 
-def multiclass(b, s, **options):
+def multiclass(b, s, n=None, **options):
     options = dict(score_threshold=0.1, nms_top_k=6, keep_top_k=5, nms_threshold=0.3, normalized=True, nms_eta=1.0, background_label=-1) | options
     if in_pir():
         o = options
-        return paddle._C_ops.multiclass_nms3(b, s, None, o["score_threshold"], o["nms_top_k"], o["keep_top_k"], o["nms_threshold"], o["normalized"], o["nms_eta"], o["background_label"])
-    return old_op("multiclass_nms3", {"BBoxes": b, "Scores": s}, {"Out": ["float32"], "Index": ["int32"], "NmsRoisNum": ["int32"]}, options)
+        return paddle._C_ops.multiclass_nms3(b, s, n, o["score_threshold"], o["nms_top_k"], o["keep_top_k"], o["nms_threshold"], o["normalized"], o["nms_eta"], o["background_label"])
+    inputs = {"BBoxes": b, "Scores": s} | ({} if n is None else {"RoisNum": n})
+    return old_op("multiclass_nms3", inputs, {"Out": ["float32"], "Index": ["int32"], "NmsRoisNum": ["int32"]}, options)
 
 
 case("detect_multiclass", multiclass, b=boxes(2, 8), s=f32(2, 3, 8, low=0, high=1))
 case("detect_multiclass_pixels", lambda b, s: multiclass(b, s, normalized=False, background_label=0, nms_eta=0.9, nms_threshold=0.7), b=boxes(2, 8), s=f32(2, 3, 8, low=0, high=1))
+for _name, _options in {"all": dict(keep_top_k=-1), "best": dict(keep_top_k=3, background_label=0, nms_top_k=4)}.items():
+    case(f"detect_multiclass_rows_{_name}", lambda b, s, n, o=_options: multiclass(b, s, n, **o), b=boxes(7, 3), s=f32(7, 3, low=0, high=1), n=given([3, 0, 4], "int32"))
 case("detect_multiclass_nothing", lambda b, s: multiclass(b, s, score_threshold=2.0), b=boxes(1, 8), s=f32(1, 3, 8, low=0, high=1))
 
 
