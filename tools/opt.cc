@@ -22,7 +22,17 @@ struct OptOptions : ModelOptions {
   std::string stop_after;
   bool measure = false;
   bool pack = false;
+  bool tune = false;
+  std::string tune_cache;
   std::string record_kernels;
+
+  // Of the arrays, if a file was given; shapes that are given by themselves go before them.
+  std::map<std::string, Shape> TunedShapes() const {
+    std::map<std::string, Shape> result = Shapes();
+    if (inputs.empty()) return result;
+    for (const auto& [name, tensor] : ReadNpz(inputs)) result.emplace(name, tensor.shape());
+    return result;
+  }
 };
 
 // The page or its data, not text.
@@ -50,9 +60,11 @@ void Optimize(const OptOptions& options) {
   CheckOutputs(options, {{"--output", options.output, {}},
                          {"--report", options.report, {}},
                          {"--record-kernels", options.record_kernels, {}},
+                         {"--tune-cache", options.tune_cache, {}},
                          {"--dump", options.dump, {".wir", ".wry"}}});
   CxxConfig config = options.Config();
   config.set_stop_after(options.stop_after);
+  if (options.tune) config.set_tuning({options.tune_cache, options.TunedShapes()});
   const bool page = IsPage(options.report);
   if (page) WriteReport(options, config);
   if (page && options.output.empty() && options.dump.empty() && options.record_kernels.empty()) return;
@@ -94,13 +106,19 @@ void AddOptCommand(CLI::App* app) {
                     "for the page and its data: runs the model for a second and gives each op's time");
   command->add_option("--dump", options->dump,
                       "writes the program after every pass to DIR/NNN_pass.wir, files that can be given as MODEL");
+  command->add_flag("--tune", options->tune,
+                    "times each op's kernels on this machine, for the shapes of --shape or --inputs, and picks kernels "
+                    "and layouts by that");
+  command->add_option("--tune-cache", options->tune_cache,
+                      "with --tune: the file that keeps the times for the next model");
   command->add_flag("--pack", options->pack,
                     "stores the weights also as the kernels read them: a larger file that is ready at once");
   command->add_option("--record-kernels", options->record_kernels,
                       "writes which operators and kernels the model needs, for a slim build of the light library");
   command->add_option("--stop-after", options->stop_after, "ends after this pass");
   command->callback([options, command] {
-    RefuseEmpty(*command, {"--output", "--report", "--dump", "--record-kernels"});
+    RefuseEmpty(*command, {"--output", "--report", "--dump", "--record-kernels", "--tune-cache"});
+    if (!options->tune && !options->tune_cache.empty()) throw CLI::ValidationError("--tune-cache", "needs --tune");
     if (options->output.empty() && options->report.empty() && options->dump.empty() && options->record_kernels.empty())
       throw CLI::RequiredError("--output, --report, --dump or --record-kernels");
     if (options->measure && !IsPage(options->report))

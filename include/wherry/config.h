@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,16 @@ class ConfigBase {
   ValueObserver observer_;
 };
 
+// How kernels are measured while a model is optimised.
+struct TuningOptions {
+  // The file that keeps times from one load to the next, on this machine and for this version; missing: it is made.
+  // Several processes may use one. Empty: times are not kept.
+  std::string cache_file;
+  // Of inputs with dynamic dimensions; others are taken as RandomInputs (wherry/program.h) takes them. Layouts are
+  // fixed for what is measured here; other shapes run with them.
+  std::map<std::string, Shape> shapes;
+};
+
 // For a model in a foreign format (ONNX, Paddle) or a .wry file, which is then not optimised again.
 class CxxConfig : public ConfigBase {
  public:
@@ -76,6 +87,11 @@ class CxxConfig : public ConfigBase {
   void set_passes_internal(const std::vector<std::string>& passes) { passes_ = passes; }
   // Leaves a pass out of the default pipeline. An unknown name is an error when the predictor is made.
   void add_discarded_pass(const std::string& name) { discarded_passes_.push_back(name); }
+  // Times each op's kernels on this machine while the model is loaded, with the predictor's threads, and picks kernels
+  // and layouts by that instead of by estimates. Takes seconds where the cache does not know the times; best done once,
+  // and the model stored. Off by default. The passes must have static_kernel_pick_pass, else it is Error(kNotFound).
+  void set_tuning(const TuningOptions& tuning) { tuning_ = tuning; }
+  const std::optional<TuningOptions>& tuning() const { return tuning_; }
   // Ends optimisation after this pass.
   void set_stop_after(const std::string& pass) { stop_after_ = pass; }
   // Writes the program before optimisation and after every pass that changed it to DIR/NNN_pass.wir.
@@ -122,6 +138,7 @@ class CxxConfig : public ConfigBase {
   bool verify_ = false;
   std::vector<std::string> overridden_inputs_;
   std::vector<std::string> watched_values_;
+  std::optional<TuningOptions> tuning_;
 };
 
 // For a model that was optimised before (.wry). Needs the light library only.

@@ -337,17 +337,21 @@ class Invocation {
 
   double Time(const Kernel& kernel, KernelContext* context) const {
     constexpr double kEnoughMilliseconds = 3;
-    constexpr size_t kMostRuns = 15;
-    std::vector<double> times;
+    constexpr double kTooManyMilliseconds = 50;
+    constexpr int kLeastRuns = 4;
+    constexpr int kMostRuns = 15;
+    double least = 0;
     const Stopwatch total;
-    do {
+    for (int runs = 0; runs < kMostRuns; ++runs) {
+      const double enough = runs < kLeastRuns ? kTooManyMilliseconds : kEnoughMilliseconds;
+      if (runs > 0 && total.Milliseconds() > enough) break;
       const Stopwatch run;
       kernel(context);
       device_->Synchronize();
-      times.push_back(run.Milliseconds() * 1e3);
-    } while (total.Milliseconds() < kEnoughMilliseconds && times.size() < kMostRuns);
-    std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2), times.end());
-    return times[times.size() / 2];
+      const double microseconds = run.Milliseconds() * 1e3;
+      least = runs == 0 ? microseconds : std::min(least, microseconds);
+    }
+    return least;
   }
 
   void SetPlan(const Kernel& kernel, KernelContext* context) const {

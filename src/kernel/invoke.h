@@ -39,8 +39,8 @@ struct InvokeOptions {
   DenseTensor* inplace = nullptr;
   // Elements between the pixels of results that are NHWC images: for kernels that take pixel strides.
   int64_t pixel_padding = 0;
-  // Gets what the kernel itself takes, in us, without transforms and packing: the median of further runs, of which
-  // there are as many as fit into some milliseconds. Null: it runs once.
+  // Gets what the kernel itself takes, in us, without transforms and packing: the least of further runs, of which there
+  // are as many as fit into some milliseconds (other work only ever adds to a time). Null: it runs once.
   double* kernel_us = nullptr;
 };
 

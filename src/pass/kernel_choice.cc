@@ -110,6 +110,22 @@ class StmtProblem {
   std::vector<int8_t> constants_;
 };
 
+bool HasFixedLayout(const Kernel& kernel) {
+  return kernel.key.layout() == DataLayout::kNCHW || kernel.key.layout() == DataLayout::kNHWC;
+}
+
+bool IsElementwise(const Node* stmt) {
+  const OpSchema& schema = stmt->AsStmt().schema();
+  return schema.Has(kTraitUnary) || schema.Has(kTraitBinary);
+}
+
+// As the arguments lie now: plain beside a value of unknown rank.
+DataLayout ImagesNow(const Kernel& kernel, const Node* stmt) {
+  if (HasFixedLayout(kernel)) return kernel.key.layout();
+  const Node* leading = LeadingImage(stmt);
+  return leading == nullptr ? DataLayout::kNCHW : leading->AsArg().type.layout;
+}
+
 bool SameTarget(Target kernel, Target place) {
   return kernel == Target::kAny || place == Target::kAny || kernel == place ||
          (IsHostMemory(kernel) && IsHostMemory(place));
@@ -175,43 +191,60 @@ bool Better(const RankedKernel& a, const RankedKernel& b, const std::vector<Kern
 
 }  // namespace
 
-DataLayout WantedLayout(const Kernel& kernel, const Node* stmt, size_t arg_index, const MetaTensor& type) {
+const Node* LeadingImage(const Node* stmt) {
   const OpSchema& schema = stmt->AsStmt().schema();
-  if (!type.rank_known || type.rank() < 3 || !schema.args[arg_index].is_tensor()) return type.layout;
-  if (!FollowsLayout(schema, arg_index)) return DataLayout::kNCHW;
-  if (kernel.key.layout() == DataLayout::kNCHW || kernel.key.layout() == DataLayout::kNHWC) return kernel.key.layout();
-  if (std::string_view(schema.name) == "layout") return type.layout;
-  // Any layout, but all alike: as the first image among the arguments that is no weight lies, plain beside a value of
-  // unknown rank.
-  DataLayout common = DataLayout::kNCHW;
-  int rank = -1;
+  const Node* leading = nullptr;
   for (const ArgDef& arg : schema.args) {
     if (!arg.is_tensor()) continue;
     for (const Node* node : stmt->AsStmt().input_list(arg.name)) {
-      const MetaTensor& other = node->AsArg().type;
+      const MetaTensor& type = node->AsArg().type;
       if (node->AsArg().is_weight) continue;
-      if (!other.rank_known) return DataLayout::kNCHW;
-      if (other.rank() <= rank) continue;
-      common = other.layout;
-      rank = other.rank();
+      if (!type.rank_known) return nullptr;
+      if (leading == nullptr || type.rank() > leading->AsArg().type.rank()) leading = node;
     }
   }
-  return common;
+  return leading;
+}
+
+DataLayout WantedLayout(const KernelAlternative& alternative, const Node* stmt, size_t arg_index,
+                        const MetaTensor& type) {
+  const OpSchema& schema = stmt->AsStmt().schema();
+  if (!type.rank_known || type.rank() < 3 || !schema.args[arg_index].is_tensor()) return type.layout;
+  if (!FollowsLayout(schema, arg_index)) return DataLayout::kNCHW;
+  if (HasFixedLayout(*alternative.kernel)) return alternative.kernel->key.layout();
+  return std::string_view(schema.name) == "layout" ? type.layout : alternative.images;
+}
+
+DataLayout ResultLayout(const KernelAlternative& alternative, const Node* stmt, const MetaTensor& result) {
+  if (!result.rank_known || result.rank() < 3) return DataLayout::kNCHW;
+  if (HasFixedLayout(*alternative.kernel)) return alternative.kernel->key.layout();
+  if (!IsElementwise(stmt)) return result.layout;
+  const Node* leading = LeadingImage(stmt);
+  return leading != nullptr && leading->AsArg().type.rank() == result.rank() ? alternative.images : result.layout;
+}
+
+DataLayout WantedLayout(const Kernel& kernel, const Node* stmt, size_t arg_index, const MetaTensor& type) {
+  return WantedLayout({&kernel, ImagesNow(kernel, stmt)}, stmt, arg_index, type);
 }
 
 DataLayout ResultLayout(const Kernel& kernel, const Node* stmt, const MetaTensor& result) {
-  if (!result.rank_known || result.rank() < 3) return DataLayout::kNCHW;
-  if (kernel.key.layout() == DataLayout::kNCHW || kernel.key.layout() == DataLayout::kNHWC) return kernel.key.layout();
-  const OpSchema& schema = stmt->AsStmt().schema();
-  if (!schema.Has(kTraitUnary) && !schema.Has(kTraitBinary)) return result.layout;
-  for (size_t i = 0; i < schema.args.size(); ++i) {
-    for (const Node* arg : stmt->AsStmt().input_list(schema.args[i].name)) {
-      if (arg->AsArg().type.rank_known && arg->AsArg().type.rank() == result.rank()) {
-        return WantedLayout(kernel, stmt, i, arg->AsArg().type);
-      }
-    }
+  return ResultLayout({&kernel, ImagesNow(kernel, stmt)}, stmt, result);
+}
+
+std::vector<KernelAlternative> ListAlternatives(const SSAGraph& graph, const Node* stmt, const PassContext& context) {
+  std::vector<KernelAlternative> alternatives;
+  const std::vector<RankedKernel> ranking = RankKernels(graph, stmt, context, false);
+  for (const RankedKernel& ranked : ranking) {
+    if (ranked.place_rank != ranking[0].place_rank || ranked.precision_exact != ranking[0].precision_exact) continue;
+    const DataLayout now = ImagesNow(*ranked.kernel, stmt);
+    alternatives.push_back({ranked.kernel, now, ranked.kernel_us});
+    const Node* leading = LeadingImage(stmt);
+    if (HasFixedLayout(*ranked.kernel) || !IsElementwise(stmt) || leading == nullptr) continue;
+    if (leading->AsArg().type.rank() < 3) continue;
+    const DataLayout other = now == DataLayout::kNCHW ? DataLayout::kNHWC : DataLayout::kNCHW;
+    alternatives.push_back({ranked.kernel, other, ranked.kernel_us});
   }
-  return result.layout;
+  return alternatives;
 }
 
 std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context, bool refused,

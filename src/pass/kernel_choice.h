@@ -38,6 +38,23 @@ struct KernelChoice {
 KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context,
                           const AttributeMap& instead = {});
 
+// A way to run a statement: a kernel, and the layout in which its images lie. A kernel for any layout is one for each.
+struct KernelAlternative {
+  const Kernel* kernel = nullptr;
+  DataLayout images = DataLayout::kNCHW;
+  double kernel_us = 0;  // estimated
+};
+// Those that ChooseKernel would compare by cost: they can run, and none is better by place and type. The layouts of the
+// statement's arguments do not matter. Empty if nothing can run it.
+std::vector<KernelAlternative> ListAlternatives(const SSAGraph& graph, const Node* stmt, const PassContext& context);
+// The layout that an alternative wants an argument in, and that of its results.
+DataLayout WantedLayout(const KernelAlternative& alternative, const Node* stmt, size_t arg_index,
+                        const MetaTensor& type);
+DataLayout ResultLayout(const KernelAlternative& alternative, const Node* stmt, const MetaTensor& result);
+// Of a kernel for any layout: the argument whose images it takes as they are, and likewise lays out the others. Null if
+// there is none.
+const Node* LeadingImage(const Node* stmt);
+
 // The layout that the kernel wants an argument in: kNCHW or kNHWC. A kernel for any layout takes its first image as it
 // is, and the others like it.
 DataLayout WantedLayout(const Kernel& kernel, const Node* stmt, size_t arg_index, const MetaTensor& type);

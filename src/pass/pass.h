@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "core/dim.h"
 #include "ir/ssa_graph.h"
+#include "kernel/kernel_timer.h"
 #include "pass/report.h"
 #include "wherry/types.h"
 
@@ -40,6 +42,9 @@ struct PassContext {
   // long as a pass has not made constants larger by more than this altogether. What shrinks is always folded.
   size_t max_folded_bytes = size_t{16} << 20U;
   size_t max_folded_growth = size_t{64} << 20U;
+  // For measured_kernel_pick_pass: what measures, and numbers for the symbols of dimensions. Null: nothing is measured.
+  std::shared_ptr<KernelTimer> timer;
+  SymbolValues symbols;
   std::map<std::string, std::string> options;  // pass-specific, by "pass.option"
 };
 

@@ -13,6 +13,8 @@
 #include "ir/text.h"
 #include "pass/pass_manager.h"
 #include "predictor/cxx_dump.h"
+#include "predictor/light_predictor.h"
+#include "predictor/random_inputs.h"
 
 namespace wherry {
 
@@ -107,9 +109,21 @@ std::vector<std::string> PassesOf(const CxxConfig& config) {
   return passes;
 }
 
+namespace {
+
+// What measures goes behind what it corrects.
+void AddMeasuring(std::vector<std::string>* passes) {
+  const auto pick = std::find(passes->begin(), passes->end(), "static_kernel_pick_pass");
+  WHERRY_ENFORCE(pick != passes->end(), kNotFound, "tuning needs static_kernel_pick_pass among the passes");
+  passes->insert(pick + 1, "measured_kernel_pick_pass");
+}
+
+}  // namespace
+
 LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   LoadedModel model;
-  const std::vector<std::string> passes = PassesOf(config);
+  std::vector<std::string> passes = PassesOf(config);
+  if (config.tuning()) AddMeasuring(&passes);
   const std::string& last = config.stop_after();
   WHERRY_ENFORCE(last.empty() || std::find(passes.begin(), passes.end(), last) != passes.end(), kNotFound,
                  "optimisation cannot end after ", Quote(last), ", which is none of the passes to run");
@@ -125,6 +139,12 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   OptimizerOptions options;
   options.verify = options.verify || config.verify();
   options.stop_after = config.stop_after();
+  if (config.tuning()) {
+    options.context.pool = MakePool(config.threads());
+    options.context.timer = std::make_shared<KernelTimer>(options.context.pool, config.tuning()->cache_file);
+    options.context.symbols = InputSymbols(model.program, config.tuning()->shapes);
+  }
+  const std::shared_ptr<KernelTimer> timer = options.context.timer;
   ProgramDump dump(config.dump_dir());
   dump.Write("loaded", model.program);
   if (dump.on() || observer.after_pass) {
@@ -141,6 +161,7 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
     throw;
   }
   dump.WriteWeights();
+  if (timer != nullptr) timer->Save();
   model.report = optimizer.report();
   model.watched = watched.Take();
   return model;

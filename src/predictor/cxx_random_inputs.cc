@@ -42,6 +42,7 @@ class InputShapes {
     }
     return shape;
   }
+  const SymbolValues& symbols() const { return symbols_; }
 
  private:
   // The first number that a name gets is its number.
@@ -54,6 +55,14 @@ class InputShapes {
   const std::map<std::string, Shape>& given_;
   SymbolValues symbols_;
 };
+
+void CheckNames(const Program& program, const std::map<std::string, Shape>& shapes) {
+  const std::vector<std::string>& inputs = program.main().inputs;
+  for (const auto& [name, shape] : shapes) {
+    WHERRY_ENFORCE(std::find(inputs.begin(), inputs.end(), name) != inputs.end(), kNotFound, "a shape is given for '",
+                   name, "', which is no input of the model");
+  }
+}
 
 template <typename T, typename Draw>
 void Fill(Tensor* tensor, Draw draw) {
@@ -105,11 +114,17 @@ std::map<std::string, Tensor> RandomInputsFor(const Program& program, const std:
       throw;
     }
   }
-  for (const auto& [name, shape] : shapes) {
-    WHERRY_ENFORCE(inputs.count(name) != 0, kNotFound, "a shape is given for '", name,
-                   "', which is no input of the model");
-  }
+  CheckNames(program, shapes);
   return inputs;
+}
+
+SymbolValues InputSymbols(const Program& program, const std::map<std::string, Shape>& shapes) {
+  CheckNames(program, shapes);
+  InputShapes of_inputs(program, shapes);
+  for (const std::string& name : program.main().inputs) {
+    if (shapes.count(name) != 0 || program.main().values.at(name).rank_known) of_inputs.Of(name);
+  }
+  return of_inputs.symbols();
 }
 
 }  // namespace wherry

@@ -17,4 +17,8 @@ Tensor RandomTensor(DataType dtype, const Shape& shape, uint64_t seed);
 std::map<std::string, Tensor> RandomInputsFor(const Program& program, const std::map<std::string, Shape>& shapes,
                                               uint64_t seed = 0);
 
+// Numbers for the symbols of the inputs' dimensions: what `shapes` says, by input name, else as RandomInputsFor takes
+// them.
+SymbolValues InputSymbols(const Program& program, const std::map<std::string, Shape>& shapes);
+
 }  // namespace wherry

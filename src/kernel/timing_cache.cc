@@ -1,0 +1,93 @@
+#include "kernel/timing_cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/check.h"
+#include "base/file_descriptor.h"
+#include "base/mapped_file.h"
+#include "base/system_error.h"
+#include "core/number_text.h"
+
+namespace wherry {
+namespace {
+
+// First line of the file; then a line per time: microseconds, a tab, the key.
+constexpr std::string_view kHeader = "wherry kernel times 1\n";
+
+// Held while the file is read and written anew, by one process at a time. A file of its own, since the other is
+// replaced.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path)
+      : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {  // NOLINT: the system's interface
+    if (!file_.valid()) ThrowSystemError(errno, "opening '" + path + "'");
+    while (flock(file_.get(), LOCK_EX) != 0) {
+      if (errno != EINTR) ThrowSystemError(errno, "locking '" + path + "'");
+    }
+  }
+
+ private:
+  FileDescriptor file_;  // closing it unlocks
+};
+
+}  // namespace
+
+TimingCache::TimingCache(std::string path) : path_(std::move(path)) {
+  if (!path_.empty()) times_ = Read(path_);
+}
+
+TimingCache::Times TimingCache::Read(const std::string& path) {
+  Times times;
+  std::vector<std::byte> bytes;
+  try {
+    bytes = ReadFile(path);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kNotFound) return times;
+    throw;
+  }
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!text.starts_with(kHeader)) return times;
+  text.remove_prefix(kHeader.size());
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) continue;
+    const std::optional<double> time = ParseNumber<double>(line.substr(0, tab));
+    if (time && std::isfinite(*time) && *time >= 0) times.insert_or_assign(std::string(line.substr(tab + 1)), *time);
+  }
+  return times;
+}
+
+std::optional<double> TimingCache::Find(const std::string& key) const {
+  const auto found = times_.find(key);
+  if (found == times_.end()) return std::nullopt;
+  return found->second;
+}
+
+void TimingCache::Add(const std::string& key, double microseconds) {
+  WHERRY_CHECK(key.find('\n') == std::string::npos, "a key of two lines: ", key);
+  times_.insert_or_assign(key, microseconds);
+  added_.insert_or_assign(key, microseconds);
+}
+
+void TimingCache::Save() {
+  if (path_.empty() || added_.empty()) return;
+  const FileLock lock(path_ + ".lock");
+  Times times = Read(path_);
+  for (const auto& [key, time] : added_) times.insert_or_assign(key, time);
+  AtomicFile file(path_);
+  file.Write(kHeader);
+  for (const auto& [key, time] : times) file.Write(NumberText(time) + "\t" + key + "\n");
+  file.Commit();
+  added_.clear();
+}
+
+}  // namespace wherry
