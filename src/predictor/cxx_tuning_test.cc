@@ -99,11 +99,11 @@ TEST_F(TuningTest, PicksFollowTheTimes) {
 
 TEST_F(TuningTest, LayoutsFollowForAllTogether) {
   Tuned();
-  SetTimes("ref:conv2d");
+  SetTimes("cpu:conv2d:plain");
   const auto predictor = Tuned();
   // Plain kernels: what lies between need not be laid out anew.
-  EXPECT_EQ(Count(*predictor, "conv2d c: ref:conv2d (nchw) instead of"), 1) << predictor->OptimizeReportText();
-  EXPECT_EQ(Count(*predictor, "conv2d y: ref:conv2d (nchw) instead of"), 1) << predictor->OptimizeReportText();
+  EXPECT_EQ(Count(*predictor, "conv2d s: cpu:conv2d:plain (nchw) instead of"), 1) << predictor->OptimizeReportText();
+  EXPECT_EQ(Count(*predictor, "conv2d y: cpu:conv2d:plain (nchw) instead of"), 1) << predictor->OptimizeReportText();
   EXPECT_EQ(predictor->RequiredKernels().find("layout"), std::string::npos) << predictor->RequiredKernels();
   ExpectNear(Run(predictor.get()), Run(CreatePaddlePredictor(Config()).get()));
 }

@@ -66,7 +66,7 @@ def main() -> None:
     for program in programs:
         printed = run(build / program, cwd=arguments.work)
         expected = check_output.read_expected(arguments.work / f"{program}.txt")
-        problem = check_output.compare(expected, printed.splitlines())
+        problem = check_output.compare(expected, printed.splitlines(), 0.0)
         assert problem is None, f"{program}: {problem}\nIt printed:\n{printed}"
     if any(name.endswith("_pass.cc") for name in files):
         check_in_tree(arguments, files)
