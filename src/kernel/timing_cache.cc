@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/file_descriptor.h"
 #include "base/mapped_file.h"
+#include "base/strings.h"
 #include "base/system_error.h"
 #include "core/number_text.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 // First line of the file; then a line per time: microseconds, a tab, the key.
 constexpr std::string_view kHeader = "wherry kernel times 1\n";
+constexpr std::string_view kAnyVersion = "wherry kernel times ";
 
 // Held while the file is read and written anew, by one process at a time. A file of its own, since the other is
 // replaced.
@@ -53,6 +55,8 @@ TimingCache::Times TimingCache::Read(const std::string& path) {
     throw;
   }
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  WHERRY_ENFORCE(text.empty() || text.starts_with(kAnyVersion), kInvalidArgument, Quote(path, 1000),
+                 " holds no kernel times: it is not replaced by a cache of them");
   if (!text.starts_with(kHeader)) return times;
   text.remove_prefix(kHeader.size());
   while (!text.empty()) {

@@ -11,8 +11,9 @@ namespace wherry {
 // One thread at a time; any number of processes may have the same file.
 class TimingCache {
  public:
-  // Without a path times are kept in memory only. What is not a file of ours, or is damaged, has no times where it
-  // cannot be read: it is a cache.
+  // Without a path times are kept in memory only. A file of ours that is damaged, or of another version, has no times
+  // where it cannot be read: it is a cache. A file that is something else is Error(kInvalidArgument): Save would
+  // replace it.
   explicit TimingCache(std::string path = "");
 
   std::optional<double> Find(const std::string& key) const;

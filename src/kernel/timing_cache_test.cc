@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/file_test_util.h"
+#include "base/mapped_file.h"
 #include "wherry/error.h"
 
 namespace wherry {
@@ -59,8 +60,15 @@ TEST_F(TimingCacheTest, DamageCostsTimesOnly) {
   EXPECT_EQ(cache.Find("b"), std::nullopt);
   EXPECT_EQ(cache.Find("c"), std::nullopt);
   EXPECT_EQ(cache.Find("d"), 2.5);
-  WriteText(path, "something else\n1.5\ta\n");
+  WriteText(path, "wherry kernel times 0\n1.5\ta\n");
   EXPECT_EQ(TimingCache(path).Find("a"), std::nullopt);
+}
+
+TEST_F(TimingCacheTest, WhatIsNoCacheStays) {
+  const std::string path = Path("thesis.txt");
+  WriteText(path, "something else\n1.5\ta\n");
+  EXPECT_EQ(ErrorOf([&] { TimingCache cache{path}; }).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(Text(ReadFile(path)), "something else\n1.5\ta\n");
 }
 
 TEST_F(TimingCacheTest, AFolderIsAnError) { EXPECT_THROW(TimingCache cache{folder()}, Error); }

@@ -53,6 +53,7 @@ class Explainer {
     try {
       inputs = Inputs(program);
     } catch (const Error& error) {
+      if (options_.measure) throw;  // who asks for times is not served by a page without
       out_.memory.unavailable = error.what();
     }
     const std::shared_ptr<const Executable> executable = Executable::Build(std::move(program));
@@ -189,6 +190,7 @@ class Explainer {
         for (const PlannedCall& call : plan->calls) DescribeCall(*plan, call);
       }
     } catch (const Error& error) {
+      if (options_.measure) throw;
       out_.memory = MemoryExplanation();
       out_.memory.unavailable = error.what();
     }

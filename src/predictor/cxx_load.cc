@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/stopwatch.h"
 #include "base/strings.h"
@@ -118,6 +119,15 @@ void AddMeasuring(std::vector<std::string>* passes) {
   passes->insert(pick + 1, "measured_kernel_pick_pass");
 }
 
+// That times cannot be kept for the next model is no reason not to have this one.
+void KeepTimes(KernelTimer* timer) {
+  try {
+    timer->Save();
+  } catch (const Error& error) {
+    WHERRY_LOG(kWarning) << "kernel times are not kept: " << error.what();
+  }
+}
+
 }  // namespace
 
 LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
@@ -131,6 +141,13 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   model.program = observer.import ? observer.import() : ImportFromConfig(config);
   model.import_ms = import_time.Milliseconds();
   if (observer.imported) observer.imported(model.program);
+  if (config.tuning()) {
+    WHERRY_ENFORCE(!model.program.optimized, kInvalidArgument,
+                   "tuning needs a model that is not optimised yet: kernels and layouts are fixed in this one");
+    const auto measuring = std::find(passes.begin(), passes.end(), "measured_kernel_pick_pass");
+    WHERRY_ENFORCE(std::find(passes.begin(), measuring, last) == measuring, kInvalidArgument, "tuning comes behind ",
+                   Quote(last), ", where optimisation is to end");
+  }
   WatchedOutputs watched(config.watched_values(), &model.program);
   if (model.program.optimized) {
     model.watched = watched.Take();
@@ -161,7 +178,7 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
     throw;
   }
   dump.WriteWeights();
-  if (timer != nullptr) timer->Save();
+  if (timer != nullptr) KeepTimes(timer.get());
   model.report = optimizer.report();
   model.watched = watched.Take();
   return model;

@@ -119,6 +119,13 @@ TEST_F(TuningTest, WhatCannotBeIsAnError) {
   config.set_tuning({Path("times"), {{"z", Shape{1}}}});
   EXPECT_EQ(ErrorOf([&] { CreatePaddlePredictor(config); }).code(), ErrorCode::kNotFound);
   config.set_tuning({});
+  config.set_stop_after("fold_constants_pass");
+  EXPECT_EQ(ErrorOf([&] { CreatePaddlePredictor(config); }).code(), ErrorCode::kInvalidArgument);
+  config.set_stop_after("");
+  CreatePaddlePredictor(Config())->SaveOptimizedModel(Path("optimised.wry"));
+  config.set_model_dir(Path("optimised.wry"));
+  EXPECT_EQ(ErrorOf([&] { CreatePaddlePredictor(config); }).code(), ErrorCode::kInvalidArgument);
+  config.set_model_dir(Path("model.wry"));
   config.set_passes_internal({"infer_shapes_pass"});
   EXPECT_EQ(ErrorOf([&] { CreatePaddlePredictor(config); }).code(), ErrorCode::kNotFound);
 }

@@ -23,6 +23,9 @@ constexpr double kNoise = 0.02;
 // Plain loops of minutes are not run to find out that they are slow.
 constexpr double kHopeless = 50;  // times the best estimate
 constexpr double kShort = 2000;   // microseconds: always worth a try
+constexpr double kLong = 1e6;     // microseconds: never, by the estimate
+// Calls whose values do not fit into memory many times over are not made up.
+constexpr size_t kMostBytes = size_t{1} << 30;
 
 std::string Text(double microseconds) {
   std::array<char, 32> text{};
@@ -121,7 +124,7 @@ class MeasuredKernelPickPass : public StmtPass {
     const double best = *std::min_element(choice->microseconds.begin(), choice->microseconds.end());
     std::vector<double> times;
     for (const KernelAlternative& alternative : alternatives) {
-      const bool hopeless = alternative.kernel_us > std::max(kShort, kHopeless * best);
+      const bool hopeless = alternative.kernel_us > std::clamp(kHopeless * best, kShort, kLong);
       const std::optional<double> time =
           hopeless ? std::nullopt : context().timer->Microseconds(*alternative.kernel, &*sample);
       times.push_back(time.value_or(kNever));
@@ -139,6 +142,11 @@ class MeasuredKernelPickPass : public StmtPass {
     const Node::Stmt& stmt = node->AsStmt();
     const OpSchema& schema = stmt.schema();
     SampleCall sample(schema);
+    size_t bytes = 0;
+    for (const Node* result : node->outlinks()) {
+      const std::optional<MetaTensor> type = Numbers(result->AsArg().type);
+      if (type) bytes += type->WithoutValues().tensor_meta().nbytes();
+    }
     for (size_t i = 0; i < schema.args.size(); ++i) {
       for (const Node* arg : stmt.input_list(schema.args[i].name)) {
         if (const DenseTensor* weight = graph.TryWeight(arg)) {
@@ -148,9 +156,11 @@ class MeasuredKernelPickPass : public StmtPass {
         const std::optional<MetaTensor> type = Numbers(arg->AsArg().type);
         if (!type || SizeOf(type->dtype) == 0) return std::nullopt;
         sample.AddTensor(i, type->WithoutValues().tensor_meta());
+        bytes += type->WithoutValues().tensor_meta().nbytes();
       }
       if (stmt.HasAttr(schema.args[i].name)) sample.SetAttribute(i, stmt.attrs().at(schema.args[i].name));
     }
+    if (bytes > kMostBytes) return std::nullopt;
     for (const OutputDef& output : schema.outputs) sample.AddOutput(stmt.output_list(output.name).size());
     return sample;
   }
