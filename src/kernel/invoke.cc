@@ -174,7 +174,8 @@ class Invocation {
         meta.layout = kernel_layout != DataLayout::kAny || elementwise
                           ? LayoutForKernel(kernel_layout, key_.layout(), true, meta.rank())
                           : inferred_layouts_[output];
-        const bool padded = options_.pixel_padding > 0 && meta.layout == DataLayout::kNHWC && meta.dims[1].known();
+        const bool padded =
+            options_.pixel_padding > 0 && meta.layout == DataLayout::kNHWC && meta.rank() > 2 && meta.dims[1].known();
         meta.pixel_stride = padded ? meta.dims[1].value() + options_.pixel_padding : 0;
         ++output;
       }
