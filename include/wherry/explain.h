@@ -162,8 +162,8 @@ struct ExplainOptions {
 };
 
 // Loads and optimises the model, once, and keeps what happened. A memory plan that cannot be made (an input's rank is
-// not declared, the shapes do not fit) is no Error unless times are asked for: it says why. For a file that was optimised before there are no
-// passes and both diagrams are the same.
+// not declared, the shapes do not fit) is no Error unless times are asked for: it says why. For a file that was
+// optimised before there are no passes and both diagrams are the same.
 ModelExplanation ExplainModel(const CxxConfig& config, const ExplainOptions& options = {});
 // Every candidate kernel of an op (by result name or label; or of all ops of a type) with its cost, measured if so
 // asked, or its refusal, and the pick; for an op that a pass removed, which. Error(kNotFound).

@@ -126,8 +126,8 @@ int Soak(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // The C library's own ways of keeping memory: what it may keep in an arena per thread differs from run to run by a tenth
-  // of the little that is held here.
+  // The C library's own ways of keeping memory: what it may keep in an arena per thread differs from run to run by a
+  // tenth of the little that is held here.
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   try {
