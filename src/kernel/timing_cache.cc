@@ -29,9 +29,9 @@ class FileLock {
  public:
   explicit FileLock(const std::string& path)
       : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {  // NOLINT: the system's interface
-    if (!file_.valid()) ThrowSystemError(errno, "opening '" + path + "'");
+    if (!file_.valid()) ThrowSystemError(errno, "cannot open " + Quote(path, 1000));
     while (flock(file_.get(), LOCK_EX) != 0) {
-      if (errno != EINTR) ThrowSystemError(errno, "locking '" + path + "'");
+      if (errno != EINTR) ThrowSystemError(errno, "cannot lock " + Quote(path, 1000));
     }
   }
 

@@ -35,9 +35,7 @@ size_t Least(const std::vector<double>& costs) {
 class Solver {
  public:
   explicit Solver(std::vector<std::vector<double>> costs)
-      : costs_(std::move(costs)), edges_(costs_.size()), present_(costs_.size(), true), choice_(costs_.size()) {
-    for (size_t node = 0; node < costs_.size(); ++node) Enqueue(node);
-  }
+      : costs_(std::move(costs)), edges_(costs_.size()), present_(costs_.size(), true), choice_(costs_.size()) {}
 
   // Seen from a; `matrix` has a's alternatives as rows.
   void Connect(size_t a, size_t b, Matrix matrix) {

@@ -76,6 +76,22 @@ class WatchedOutputs {
   const std::vector<std::string>& names_;
 };
 
+// What measures goes behind what it corrects.
+void AddMeasuring(std::vector<std::string>* passes) {
+  const auto pick = std::find(passes->begin(), passes->end(), "static_kernel_pick_pass");
+  WHERRY_ENFORCE(pick != passes->end(), kNotFound, "tuning needs static_kernel_pick_pass among the passes");
+  passes->insert(pick + 1, "measured_kernel_pick_pass");
+}
+
+// That times cannot be kept for the next model is no reason not to have this one.
+void KeepTimes(KernelTimer* timer) {
+  try {
+    timer->Save();
+  } catch (const Error& error) {
+    WHERRY_LOG(kWarning) << "kernel times are not kept: " << error.what();
+  }
+}
+
 }  // namespace
 
 Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsupported) {
@@ -109,26 +125,6 @@ std::vector<std::string> PassesOf(const CxxConfig& config) {
   }
   return passes;
 }
-
-namespace {
-
-// What measures goes behind what it corrects.
-void AddMeasuring(std::vector<std::string>* passes) {
-  const auto pick = std::find(passes->begin(), passes->end(), "static_kernel_pick_pass");
-  WHERRY_ENFORCE(pick != passes->end(), kNotFound, "tuning needs static_kernel_pick_pass among the passes");
-  passes->insert(pick + 1, "measured_kernel_pick_pass");
-}
-
-// That times cannot be kept for the next model is no reason not to have this one.
-void KeepTimes(KernelTimer* timer) {
-  try {
-    timer->Save();
-  } catch (const Error& error) {
-    WHERRY_LOG(kWarning) << "kernel times are not kept: " << error.what();
-  }
-}
-
-}  // namespace
 
 LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   LoadedModel model;

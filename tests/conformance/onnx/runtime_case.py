@@ -14,6 +14,13 @@ from dump_corpus import blob, tensor
 TESTS: dict[str, bytes] = {}
 ONLY = set(sys.argv[2:])  # names, or all
 F32 = np.float32
+U8 = np.uint8
+I32 = np.int32
+I64 = np.int64
+
+
+def scalar(value, dtype=F32):
+    return np.array(value, dtype)
 
 
 def rand(name: str):

@@ -3,16 +3,8 @@
 import math
 
 import numpy as np
-from runtime_case import Draw, case
+from runtime_case import F32, I32, U8, Draw, case, scalar
 from runtime_cases.attention import softmax
-
-F32 = np.float32
-U8 = np.uint8
-I32 = np.int32
-
-
-def scalar(value, dtype=F32):
-    return np.array(value, dtype)
 
 
 def normalisations():

@@ -2,16 +2,7 @@
 
 import numpy as np
 from onnx import TensorProto, helper
-from runtime_case import Draw, case
-
-F32 = np.float32
-U8 = np.uint8
-I32 = np.int32
-I64 = np.int64
-
-
-def scalar(value, dtype=F32):
-    return np.array(value, dtype)
+from runtime_case import I32, I64, U8, Draw, case, scalar
 
 
 def quantised():
