@@ -21,8 +21,10 @@ if(WHERRY_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
                                   ${WHERRY_CCACHE})
 endif()
-find_program(WHERRY_LLD ld.lld)
-if(WHERRY_LLD AND PROJECT_IS_TOP_LEVEL)
+# A cross compiler looks for its own lld only.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=lld WHERRY_HAS_LLD)
+if(WHERRY_HAS_LLD AND PROJECT_IS_TOP_LEVEL)
   add_link_options(-fuse-ld=lld)
 endif()
 
