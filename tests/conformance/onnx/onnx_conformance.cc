@@ -3,10 +3,11 @@
 // network's kernels are not picked by cost either; whole numbers as near as the test wants them (equal, but for
 // quantised results).
 //
-//   onnx_conformance CORPUS EXPECTED [--filter TEXT] [--failures FILE]
+//   onnx_conformance CORPUS EXPECTED... [--filter TEXT] [--failures FILE]
 //
-// EXPECTED lists the tests that are known to fail or not run, under their reasons. Exit status 1 when a test fails that
-// is not listed, or one passes that is: the list says what is true. --failures writes a line for each that fails.
+// EXPECTED, one file or several, lists the tests that are known to fail or not run, under their reasons. Exit status 1
+// when a test fails that is not listed, or one passes that is: the list says what is true. --failures writes a line for
+// each that fails.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -107,11 +108,10 @@ struct Expectation {
   std::string reason;
 };
 
-// "# error: reason", "# wrong: reason" or "# skip: reason", then names, one a line.
-std::map<std::string, Expectation> ReadExpected(const std::string& path) {
+// Adds what a file says: "# error: reason", "# wrong: reason" or "# skip: reason", then names, one a line.
+void ReadExpected(const std::string& path, std::map<std::string, Expectation>* expected) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path);
-  std::map<std::string, Expectation> expected;
   Expectation current;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.starts_with("//")) continue;
@@ -121,11 +121,10 @@ std::map<std::string, Expectation> ReadExpected(const std::string& path) {
       current = {Outcome::kWrong, line.substr(9)};
     } else if (line.starts_with("# error: ")) {
       current = {Outcome::kError, line.substr(9)};
-    } else if (!expected.emplace(line, current).second || line.starts_with("#")) {
+    } else if (!expected->emplace(line, current).second || line.starts_with("#")) {
       throw std::runtime_error(path + ": what does the line mean: " + line);
     }
   }
-  return expected;
 }
 
 std::string OneLine(std::string text) {
@@ -134,18 +133,20 @@ std::string OneLine(std::string text) {
 }
 
 int Main(const std::vector<std::string>& args) {
-  if (args.size() < 2)
-    throw std::runtime_error("usage: onnx_conformance CORPUS EXPECTED [--filter TEXT] [--failures FILE]");
+  std::map<std::string, Expectation> expected;
+  size_t options = 1;
+  for (; options < args.size() && !args[options].starts_with("--"); ++options) ReadExpected(args[options], &expected);
+  if (options < 2)
+    throw std::runtime_error("usage: onnx_conformance CORPUS EXPECTED... [--filter TEXT] [--failures FILE]");
   std::string filter;
   std::ofstream failures;
-  for (size_t i = 2; i + 1 < args.size(); i += 2) {
+  for (size_t i = options; i + 1 < args.size(); i += 2) {
     if (args[i] == "--filter") filter = args[i + 1];
     if (args[i] == "--failures") failures.open(args[i + 1]);
   }
   std::ifstream file(args[0], std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + args[0] + " (tests/conformance/onnx/dump_corpus.py makes it)");
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  std::map<std::string, Expectation> expected = ReadExpected(args[1]);
   std::map<std::string, std::map<Outcome, int>> counts;
   int surprises = 0;
   for (const OnnxTest& test : ReadCorpus(bytes)) {
@@ -179,7 +180,7 @@ int Main(const std::vector<std::string>& args) {
     for (const auto& [name, expectation] : expected) std::cout << name << " is expected, but there is no such test\n";
     surprises += static_cast<int>(expected.size());
   }
-  if (surprises > 0) std::cout << surprises << " not as " << args[1] << " says\n";
+  if (surprises > 0) std::cout << surprises << " not as expected\n";
   return surprises > 0 ? 1 : 0;
 }
 
