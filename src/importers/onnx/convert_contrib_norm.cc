@@ -2,33 +2,46 @@
 #include "base/strings.h"
 #include "importers/onnx/convert_contrib_attention.h"
 #include "importers/onnx/convert_conv.h"
+#include "importers/onnx/convert_norm.h"
 
 namespace wherry::onnx {
 
 namespace {
 
-// The sum of input, skip and the bias at `bias`, normalised; the sum is result 3.
-void SkipNormalization(OnnxContext& c, const char* type, size_t bias, const std::string& beta) {
+// The sum of input, skip and the bias at `bias`, whose last axis is normalised. It is result 3.
+std::string Skipped(OnnxContext& c, size_t bias) {
   const std::string sum = Sum(c, c.Binary("add", c.Input(0), c.Input(1)), c.OptionalInput(bias));
-  for (const size_t statistics : {1, 2}) {
-    if (c.HasOutput(statistics)) c.Unsupported("result ", statistics, ", the mean or the deviation, is used");
-  }
-  const int rank = c.Rank(sum);
-  if (rank < 2) c.Corrupt("the input has ", rank, " dimensions");
-  c.EmitResult(type, {{"x", {sum}}, {"scale", {c.Input(2)}}, {"bias", {beta}}},
-               {{"epsilon", c.Attr<double>("epsilon", 1e-12)}, {"begin_norm_axis", int64_t{rank} - 1}});
+  if (c.Rank(sum) < 2) c.Corrupt("the input has ", c.Rank(sum), " dimensions");
   c.Bind(3, sum);
+  return sum;
 }
-void SkipLayerNormalization(OnnxContext& c) { SkipNormalization(c, "layer_norm", 4, c.OptionalInput(3)); }
-void SkipSimplifiedLayerNormalization(OnnxContext& c) { SkipNormalization(c, "rms_norm", 3, ""); }
+
+void SkipLayerNormalization(OnnxContext& c) {
+  const std::string sum = Skipped(c, 4);
+  const int64_t axis = c.Rank(sum) - 1;
+  const auto epsilon = c.Attr<double>("epsilon", 1e-12);
+  c.EmitResult("layer_norm", {{"x", {sum}}, {"scale", {c.Input(2)}}, {"bias", {c.OptionalInput(3)}}},
+               {{"epsilon", epsilon}, {"begin_norm_axis", axis}});
+  BindStatistics(c, sum, axis, epsilon);
+}
+
+// It subtracts no mean, but has one among its results.
+void SkipSimplifiedLayerNormalization(OnnxContext& c) {
+  const std::string sum = Skipped(c, 3);
+  const int64_t axis = c.Rank(sum) - 1;
+  const auto epsilon = c.Attr<double>("epsilon", 1e-12);
+  c.EmitResult("rms_norm", {{"x", {sum}}, {"scale", {c.Input(2)}}}, {{"epsilon", epsilon}, {"begin_norm_axis", axis}});
+  if (c.HasOutput(1)) c.Bind(1, MeanOverLast(c, sum, axis));
+  if (c.HasOutput(2)) c.Bind(2, InverseRms(c, sum, axis, epsilon));
+}
 
 // Written without a domain.
 void SimplifiedLayerNormalization(OnnxContext& c) {
   const std::string x = c.Input(0);
   const int64_t axis = c.Axis(c.Attr<int64_t>("axis", -1), c.Rank(x));
-  if (c.HasOutput(1)) c.Unsupported("result 1, the deviation, is used");
-  c.EmitResult("rms_norm", {{"x", {x}}, {"scale", {c.Input(1)}}},
-               {{"epsilon", c.Attr<double>("epsilon", 1e-5)}, {"begin_norm_axis", axis}});
+  const auto epsilon = c.Attr<double>("epsilon", 1e-5);
+  c.EmitResult("rms_norm", {{"x", {x}}, {"scale", {c.Input(1)}}}, {{"epsilon", epsilon}, {"begin_norm_axis", axis}});
+  if (c.HasOutput(1)) c.Bind(1, InverseRms(c, x, axis, epsilon));
 }
 
 // Tables that rows are taken from, and the scale and bias of the normalisation.

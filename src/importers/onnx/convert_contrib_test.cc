@@ -55,7 +55,9 @@ TEST(OnnxContrib, SkipLayerNormalizationGivesTheSum) {
                                          Value("b", {8})};
   const Program program = Import(Contrib("SkipLayerNormalization", {}, {"y", "", "", "sum"}), inputs);
   EXPECT_EQ(Types(program), (std::vector<std::string>{"add", "layer_norm"}));
-  EXPECT_THROW(Import(Contrib("SkipLayerNormalization", {}, {"y", "mean"}), inputs), Error);
+  const Program statistics = Import(Contrib("SkipLayerNormalization", {}, {"y", "mean", "deviation"}), inputs);
+  EXPECT_EQ(ResultMeta(statistics, 1), "f32[2,3,1]");
+  EXPECT_EQ(ResultMeta(statistics, 2), "f32[2,3,1]");
 }
 
 TEST(OnnxContrib, LayoutsOfOneMachineAreRefused) {
@@ -94,6 +96,22 @@ TEST(OnnxContrib, GroupQueryAttentionGrowsItsCache) {
               Value("pv", past), Value("last", {1}, kTestInt32), Value("longest", {}, kTestInt32)});
   EXPECT_EQ(ResultMeta(program), "f32[1,1,64]");
   EXPECT_EQ(FindOp(program, "attention").Type(), "attention");
+}
+
+TEST(OnnxContrib, GroupQueryAttentionFindsTheSizeOfAHead) {
+  const auto import = [](const TestValue& keys) {
+    return Import(Contrib("GroupQueryAttention", {{"num_heads", 4}, {"kv_num_heads", 2}}),
+                  {{"q", {"batch", "count", "columns"}, kTestFloat},
+                   keys,
+                   {"v", {"batch", "count", 32}, kTestFloat},
+                   {"pk", {"batch", 2, "past", "size"}, kTestFloat},
+                   {"pv", {"batch", 2, "past", "size"}, kTestFloat},
+                   Value("last", {1}, kTestInt32),
+                   Value("longest", {}, kTestInt32)});
+  };
+  EXPECT_EQ(ResultMeta(import({"k", {"batch", "count", 32}, kTestFloat})), "f32[batch,count,64]");
+  const Error error = ErrorOf([&] { import({"k", {"batch", "count", "width"}, kTestFloat}); });
+  EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
 }
 
 TEST(OnnxContrib, QuantisedOperatorsAreThoseOfTheirNumbers) {

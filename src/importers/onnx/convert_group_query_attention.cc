@@ -122,19 +122,37 @@ std::string Composed(OnnxContext& c, const std::string& query, const std::string
   return c.Emit("flatten", {{"x", {rows}}}, {{"start_axis", int64_t{2}}, {"stop_axis", int64_t{3}}});
 }
 
+// Elements of a head: from the columns of the query (`parts` heads) or, where those are not known, from another input.
+int64_t SizeOfHead(OnnxContext& c, int64_t parts, int64_t key_heads) {
+  struct Source {
+    size_t input;
+    int axis;
+    int64_t heads;
+  };
+  for (const auto& [input, axis, heads] : {Source{0, 2, parts}, Source{1, 2, key_heads}, Source{kPastKeys, 3, 1},
+                                           Source{kQueryNorm, 0, 1}, Source{kKeyNorm, 0, 1}}) {
+    if (!c.HasInput(input)) continue;
+    const MetaTensor& meta = c.Meta(c.Input(input));
+    if (!meta.rank_known || meta.rank() != axis + 1 || !meta.dims.back().known()) continue;
+    const int64_t columns = meta.dims.back().value();
+    if (columns < 1 || columns % heads != 0)
+      c.Corrupt(columns, " columns of input ", input, " do not make ", heads, " heads");
+    return columns / heads;
+  }
+  c.Unsupported("the number of the query's columns is not known, nor another input's that tells it");
+}
+
 void GroupQueryAttention(OnnxContext& c) {
   CheckIsKnown(c);
-  const std::string x = c.Input(0);
-  if (c.Rank(x) != 3) c.Corrupt("the query has ", c.Rank(x), " dimensions, expected 3");
+  if (c.Rank(c.Input(0)) != 3) c.Corrupt("the query has ", c.Rank(c.Input(0)), " dimensions, expected 3");
   const auto heads = c.Attr<int64_t>("num_heads");
   const auto key_heads = c.Attr<int64_t>("kv_num_heads");
   if (heads < 1 || key_heads < 1 || heads % key_heads != 0)
     c.Corrupt(heads, " heads share ", key_heads, " of the keys");
-  const int64_t columns = KnownDim(c, x, 2, "the number of the query's columns");
   const bool packed = !c.HasInput(1);
   const int64_t parts = packed ? heads + 2 * key_heads : heads;
-  if (columns < 1 || columns % parts != 0) c.Corrupt(columns, " columns do not make ", parts, " heads");
-  const int64_t size = columns / parts;
+  const int64_t size = SizeOfHead(c, parts, key_heads);
+  const std::string x = c.Reshaped(c.Input(0), {0, 0, parts * size});
   std::string query = x;
   std::string keys;
   std::string values;
@@ -146,7 +164,7 @@ void GroupQueryAttention(OnnxContext& c) {
     const int64_t middle = begin + key_heads * size;
     query = Columns(c, x, 0, begin);
     keys = Columns(c, x, begin, middle);
-    values = Columns(c, x, middle, columns);
+    values = Columns(c, x, middle, parts * size);
   }
   query = HeadsApart(c, query, heads);
   keys = HeadsApart(c, keys, key_heads);

@@ -1,6 +1,7 @@
 // Normalisations over the last axes.
+#include "importers/onnx/convert_norm.h"
+
 #include "base/strings.h"
-#include "importers/onnx/converter.h"
 
 namespace wherry::onnx {
 
@@ -29,22 +30,10 @@ void LastAxes(OnnxContext& c, const char* type) {
   c.Bind(0, y);
 }
 
-// Mean and InvStdDev, in f32 as `stash_type` has it by default.
-void Statistics(OnnxContext& c) {
-  const int rank = c.Rank(c.Input(0));
-  const std::string x = c.Cast(c.Input(0), DataType::kFloat);
-  std::vector<int64_t> axes;
-  for (int64_t i = c.Axis(c.Attr<int64_t>("axis", -1), rank); i < rank; ++i) axes.push_back(i);
-  const OpAttrs over = {{"axis", IntArray(axes)}, {"keepdim", true}};
-  const std::string mean = c.Emit("mean", {{"x", {x}}}, over);
-  c.Bind(1, mean);
-  const std::string variance = c.Emit("mean", {{"x", {c.Unary("square", c.Binary("subtract", x, mean))}}}, over);
-  c.Bind(2, c.Unary("rsqrt", c.Scaled(variance, 1.0, c.Attr<double>("epsilon", 1e-5))));
-}
-
 void LayerNormalization(OnnxContext& c) {
   LastAxes(c, "layer_norm");
-  if (c.HasOutput(1) || c.HasOutput(2)) Statistics(c);
+  const std::string x = c.Input(0);
+  BindStatistics(c, x, c.Axis(c.Attr<int64_t>("axis", -1), c.Rank(x)), c.Attr<double>("epsilon", 1e-5));
 }
 void RMSNormalization(OnnxContext& c) { LastAxes(c, "rms_norm"); }
 
@@ -71,6 +60,25 @@ void LpNormalization(OnnxContext& c) {
 }
 
 }  // namespace
+
+std::string MeanOverLast(OnnxContext& c, const std::string& x, int64_t axis) {
+  std::vector<int64_t> axes;
+  for (int64_t i = axis; i < c.Rank(x); ++i) axes.push_back(i);
+  return c.Emit("mean", {{"x", {c.Cast(x, DataType::kFloat)}}}, {{"axis", IntArray(axes)}, {"keepdim", true}});
+}
+
+std::string InverseRms(OnnxContext& c, const std::string& x, int64_t axis, double epsilon) {
+  const std::string squares = c.Unary("square", c.Cast(x, DataType::kFloat));
+  return c.Unary("rsqrt", c.Scaled(MeanOverLast(c, squares, axis), 1.0, epsilon));
+}
+
+void BindStatistics(OnnxContext& c, const std::string& x, int64_t axis, double epsilon) {
+  if (!c.HasOutput(1) && !c.HasOutput(2)) return;
+  const std::string mean = MeanOverLast(c, x, axis);
+  c.Bind(1, mean);
+  if (!c.HasOutput(2)) return;
+  c.Bind(2, InverseRms(c, c.Binary("subtract", c.Cast(x, DataType::kFloat), mean), axis, epsilon));
+}
 
 REGISTER_CONVERTER(onnx, LayerNormalization, &Convert<LayerNormalization>);
 REGISTER_CONVERTER(onnx, RMSNormalization, &Convert<RMSNormalization>);

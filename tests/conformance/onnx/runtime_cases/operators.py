@@ -11,6 +11,21 @@ def normalisations():
     d = Draw("norms")
     x, skip, g, b, bias = d.f(2, 3, 8), d.f(2, 3, 8), d.f(8), d.f(8), d.f(8)
     all4 = ("y", "", "", "sum")
+
+    def statistics(total, centred, epsilon=1e-3):
+        mean = total.mean(-1, keepdims=True)
+        rest = total - mean if centred else total
+        deviation = 1 / np.sqrt((rest * rest).mean(-1, keepdims=True) + epsilon)
+        return [rest * deviation * g, mean, deviation, total]
+
+    all_results = ("y", "mean", "deviation", "sum")
+    small = {"epsilon": 1e-3}
+    case("skip_layer_norm_statistics", "SkipLayerNormalization", [x, skip, g], small, all_results,
+         expected=statistics(x + skip, True))  # fmt: skip
+    case("skip_rms_norm_statistics", "SkipSimplifiedLayerNormalization", [x, skip, g], small, all_results,
+         expected=statistics(x + skip, False))  # fmt: skip
+    case("rms_norm_deviation", "SimplifiedLayerNormalization", [x, g], small, ("y", "deviation"), domain="",
+         expected=statistics(x, False)[::2])  # fmt: skip
     case("skip_layer_norm", "SkipLayerNormalization", [x, skip, g, b, bias], {"epsilon": 1e-3}, all4)
     case("skip_layer_norm_row", "SkipLayerNormalization", [x, d.f(3, 8), g, b], {}, all4)
     case("skip_layer_norm_batch", "SkipLayerNormalization", [x, d.f(1, 3, 8), g], {}, all4)
