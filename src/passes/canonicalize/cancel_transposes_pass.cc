@@ -1,6 +1,9 @@
-// A transpose undone by a later one, with nothing but elementwise operators between: the operators work on the values
-// as they lay before, and both transposes go. What else the operators read must be transposed alike, or constant (a
-// weight is transposed the other way, which is folded).
+// A transpose undone by a later one, with nothing but operators between that do not ask where an element lies: they
+// work on the values as they lay before, and both transposes go. What else the operators read must be transposed alike,
+// or constant (a weight is transposed the other way, which is folded). What others read of the values between is
+// transposed for them, if there are fewer transposes then.
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "ir/fuse_util.h"
@@ -20,15 +23,16 @@ class CancelTransposesPass : public ProgramPass {
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       if (stmt->AsStmt().op_type() == "transpose" && Cancel(graph.get(), stmt)) ++cancelled;
     }
-    if (cancelled > 0) Note(std::to_string(cancelled) + " transposes cancelled across elementwise operators");
+    if (cancelled > 0) Note(std::to_string(cancelled) + " transposes cancelled across operators");
   }
 
  private:
-  // The elementwise operators between the transposes, each before those that it reads from.
+  // The operators between the transposes.
   struct Region {
     std::vector<int64_t> perm;  // of the later transpose
-    NodeList stmts;
-    size_t transposes = 0;
+    NodeList stmts;             // each behind those that it reads from
+    NodeList before;            // results of earlier transposes
+    size_t visited = 0;
   };
 
   static bool Cancel(SSAGraph* graph, Node* last) {
@@ -38,20 +42,19 @@ class CancelTransposesPass : public ProgramPass {
     if (value->producer()->AsStmt().op_type() == "transpose") return false;  // a chain of two, which has its own pass
     Region region;
     region.perm = Permutation(last->AsStmt());
-    if (!Collect(*graph, value, &region) || region.transposes == 0) return false;
-    for (auto it = region.stmts.rbegin(); it != region.stmts.rend(); ++it) {
-      for (const char* const param : {"x", "y"}) {
-        Node* const arg = (*it)->AsStmt().input(param);
-        if (arg == nullptr) continue;
-        if (IsUndone(arg, region.perm)) {
-          graph->SetInput(*it, param, {arg->producer()->AsStmt().input("x")});
-          EraseIfUnused(graph, arg);
-        } else if (arg->AsArg().is_weight && graph->WeightTensor(arg).numel() != 1) {
-          graph->SetInput(*it, param, {Transposed(graph, arg, region.perm, *it)});
-        }
-      }
-      InferStmt(graph, *it);
+    if (!Collect(*graph, value, &region) || region.before.empty()) return false;
+    const auto inside = [&](const Node* stmt) { return stmt == last || Contains(region.stmts, stmt); };
+    const auto is_read_outside = [&](const Node* arg) {
+      return graph->IsOutput(arg) || !std::all_of(arg->outlinks().begin(), arg->outlinks().end(), inside);
+    };
+    NodeList wanted;
+    for (Node* stmt : region.stmts) {
+      if (is_read_outside(stmt->AsStmt().output())) wanted.push_back(stmt->AsStmt().output());
     }
+    const auto kept = std::count_if(region.before.begin(), region.before.end(), is_read_outside);
+    if (wanted.size() + static_cast<size_t>(kept) > region.before.size()) return false;
+    for (Node* stmt : region.stmts) Untranspose(graph, stmt, region.perm);
+    for (Node* arg : wanted) TransposeForOthers(graph, arg, region.perm, inside);
     graph->ReplaceUses(result, value);
     graph->EraseStmt(last);
     return true;
@@ -60,23 +63,91 @@ class CancelTransposesPass : public ProgramPass {
   // Whether `arg` can be had as it lies before the transposes.
   static bool Collect(const SSAGraph& graph, Node* arg, Region* region) {
     if (IsUndone(arg, region->perm)) {
-      ++region->transposes;
+      if (!Contains(region->before, arg)) region->before.push_back(arg);
       return true;
     }
     if (arg->AsArg().is_weight) return arg->AsArg().type.rank() <= static_cast<int>(region->perm.size());
     Node* const stmt = arg->producer();
-    if (stmt == nullptr || !HasOneUse(graph, arg)) return false;
-    const OpSchema& schema = stmt->AsStmt().schema();
-    const bool elementwise = schema.Has(kTraitUnary) || schema.Has(kTraitBinary);
-    if (!elementwise || stmt->AsStmt().outputs().size() != 1 || region->stmts.size() == kMaxRegion) return false;
+    if (stmt == nullptr || !HasNoPlaces(graph, stmt->AsStmt())) return false;
     // Broadcasting adds dimensions in front: only what has them all is transposed alike.
-    if (!arg->AsArg().type.rank_known || arg->AsArg().type.rank() != static_cast<int>(region->perm.size()))
-      return false;
-    region->stmts.push_back(stmt);
+    if (!HasRank(arg, static_cast<int>(region->perm.size()))) return false;
+    if (Contains(region->stmts, stmt)) return true;
+    if (region->visited++ == kMaxRegion) return false;
     for (const auto& [param, args] : stmt->AsStmt().inputs()) {
-      if ((param != "x" && param != "y") || args.size() != 1 || !Collect(graph, args[0], region)) return false;
+      if (IsAside(param)) continue;
+      if (param != "x" && param != "y") return false;
+      // What is joined does not broadcast.
+      const bool joins = stmt->AsStmt().op_type() == "concat";
+      if (joins &&
+          !std::all_of(args.begin(), args.end(), [arg](Node* x) { return HasRank(x, arg->AsArg().type.rank()); }))
+        return false;
+      if (!std::all_of(args.begin(), args.end(), [&](Node* input) { return Collect(graph, input, region); })) {
+        return false;
+      }
     }
+    region->stmts.push_back(stmt);
     return true;
+  }
+
+  // Whether the operator does with each element the same, or knows its axes by an attribute that is changed with them.
+  static bool HasNoPlaces(const SSAGraph& graph, const Node::Stmt& stmt) {
+    if (stmt.outputs().size() != 1) return false;
+    if (stmt.op_type() == "quantize_linear" || stmt.op_type() == "dequantize_linear") {
+      const DenseTensor* const scale = graph.TryWeight(stmt.input("scale"));
+      return scale != nullptr && scale->numel() == 1 && scale->shape().rank() <= 1;
+    }
+    return stmt.schema().Has(kTraitUnary) || stmt.schema().Has(kTraitBinary) || stmt.op_type() == "concat";
+  }
+
+  // Parameters of operators on integers that serve every element.
+  static bool IsAside(const std::string& param) {
+    return param == "scale" || param == "zero_point" || param == "table";
+  }
+
+  // Makes the statement work on what lies as before the transposes, as its inputs do that others of the region make.
+  static void Untranspose(SSAGraph* graph, Node* stmt, const std::vector<int64_t>& perm) {
+    const Binding inputs = stmt->AsStmt().inputs();
+    std::vector<std::string> unused;
+    for (const auto& [param, args] : inputs) {
+      if (IsAside(param)) continue;
+      NodeList untransposed = args;
+      for (Node*& arg : untransposed) {
+        if (IsUndone(arg, perm)) {
+          unused.push_back(arg->AsArg().name);
+          arg = arg->producer()->AsStmt().input("x");
+        } else if (arg->AsArg().is_weight && graph->WeightTensor(arg).numel() != 1) {
+          arg = Transposed(graph, arg, perm, stmt);
+        }
+      }
+      if (untransposed != args) graph->SetInput(stmt, param, untransposed);
+    }
+    EraseUnused(graph, unused);
+    if (stmt->AsStmt().op_type() == "concat") {
+      const auto rank = static_cast<int64_t>(perm.size());
+      const int64_t axis = (stmt->AsStmt().GetAttr<int>("axis") + rank) % rank;
+      const auto place = std::find(perm.begin(), perm.end(), axis) - perm.begin();
+      graph->SetAttr(stmt, "axis", int64_t{place});
+    }
+    InferStmt(graph, stmt);
+  }
+
+  // Gives readers that are not `inside`, and the graph's outputs, the value as it lay.
+  template <typename Inside>
+  static void TransposeForOthers(SSAGraph* graph, Node* arg, const std::vector<int64_t>& perm, const Inside& inside) {
+    std::vector<int64_t> back(perm.size());
+    for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+    const NodeList readers = arg->outlinks();
+    Node* const as_before = graph->NewArg(arg->AsArg().name);
+    graph->ReplaceUses(arg, as_before);
+    for (Node* reader : readers) {
+      if (inside(reader)) graph->ReplaceInput(reader, as_before, arg);
+    }
+    InferStmt(graph,
+              graph->NewStmt("transpose", {{"x", {arg}}}, {{"out", {as_before}}}, {{"perm", back}}, arg->producer()));
+  }
+
+  static bool Contains(const NodeList& nodes, const Node* node) {
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
   }
 
   static bool IsUndone(const Node* arg, const std::vector<int64_t>& perm) {
