@@ -8,6 +8,7 @@ const std::vector<std::string>& DefaultPipeline() {
   static const std::vector<std::string> pipeline = {
       // canonicalize: say the same thing in one way only, so that the fusions have few patterns to know.
       "infer_shapes_pass",          // types first: everything below asks for them
+      "quantized_map_fuse_pass",    // functions of bytes, before products of two bytes are taken
       "quantize_fuse_pass",         // while weights are still integers: folding would make floats of them
       "fold_constants_pass",        // shape arithmetic becomes numbers, branches that are always taken are taken
       "common_subexpression_pass",  // one of each, before patterns ask whether a value has one reader

@@ -73,14 +73,21 @@ std::string OnImage(OnnxContext& c, const std::string& x, const Op& op) {
   return ChannelsLast(c, op(ChannelsFirst(c, x)));
 }
 
+// The same for integers with the scale at position 1, as integers with that at 3, where `op` works on numbers.
+template <typename Op>
+void BindPooled(OnnxContext& c, const Op& op) {
+  const DataType dtype = c.TypeOf(c.Input(0));
+  c.Bind(0, OnImage(c, c.Input(0),
+                    [&](const std::string& image) { return Steps(c, op(Numbers(c, image, 1)), 3, dtype); }));
+}
+
 void QLinearAveragePool(OnnxContext& c) {
   const bool exclusive = !c.Attr<bool>("count_include_pad", false);
-  const auto pool = [&](const std::string& image) { return EmitPool(c, image, "avg", exclusive); };
-  BindSteps(c, OnImage(c, Numbers(c, 0), pool), 3);
+  BindPooled(c, [&](const std::string& image) { return EmitPool(c, image, "avg", exclusive); });
 }
 
 void QLinearGlobalAveragePool(OnnxContext& c) {
-  BindSteps(c, OnImage(c, Numbers(c, 0), [&](const std::string& image) { return EmitGlobalPool(c, image, "avg"); }), 3);
+  BindPooled(c, [&](const std::string& image) { return EmitGlobalPool(c, image, "avg"); });
 }
 
 void QLinearConv(OnnxContext& c) {
@@ -143,24 +150,27 @@ void QGemm(OnnxContext& c) {
   const auto alpha = c.Attr<double>("alpha", 1.0);
   const std::string product = c.Binary("multiply", c.Input(1), c.Input(4));
   const std::string scale = alpha == 1.0 ? product : c.Scaled(product, alpha);
-  std::string y;
+  const bool quantizes = c.HasInput(7);
+  const DataType dtype = !quantizes ? DataType::kFloat : c.HasInput(8) ? c.TypeOf(c.Input(8)) : DataType::kUInt8;
   const bool rows = c.HasInput(6) && !IsPerChannel(c, c.Input(6));
-  if (!rows && IsSingle(c, c.Input(1)) && IsPerChannel(c, c.Input(4)) && IsPerChannel(c, c.OptionalInput(5))) {
-    y = c.Emit("quantized_matmul",
-               {{"x", {a}},
-                {"y", {b}},
-                {"scale", {scale}},
-                {"bias", {c.OptionalInput(6)}},
-                {"x_zero", {c.OptionalInput(2)}},
-                {"y_zero", {c.OptionalInput(5)}}},
-               {{"dtype", DataType::kFloat}});
-  } else {
-    const std::string products = c.Binary("matmul", Centred(c, a, c.OptionalInput(2), {}, DataType::kInt32),
-                                          Centred(c, b, c.OptionalInput(5), {}, DataType::kInt32));
-    const std::string sums = Sum(c, products, c.OptionalInput(6));
-    y = c.Binary("multiply", c.Cast(sums, DataType::kFloat), scale);
+  const bool one_step = !quantizes || (IsByte(dtype) && IsSingle(c, c.Input(7)));
+  if (!rows && one_step && IsSingle(c, c.Input(1)) && IsPerChannel(c, c.Input(4)) &&
+      IsPerChannel(c, c.OptionalInput(5))) {
+    return c.EmitResult("quantized_matmul",
+                        {{"x", {a}},
+                         {"y", {b}},
+                         {"scale", {quantizes ? c.Binary("divide", scale, c.Input(7)) : scale}},
+                         {"bias", {c.OptionalInput(6)}},
+                         {"x_zero", {c.OptionalInput(2)}},
+                         {"y_zero", {c.OptionalInput(5)}},
+                         {"out_zero", {quantizes ? c.OptionalInput(8) : ""}}},
+                        {{"dtype", dtype}});
   }
-  c.Bind(0, c.HasInput(7) ? Steps(c, y, 7, c.HasInput(8) ? c.TypeOf(c.Input(8)) : DataType::kUInt8) : y);
+  const std::string products = c.Binary("matmul", Centred(c, a, c.OptionalInput(2), {}, DataType::kInt32),
+                                        Centred(c, b, c.OptionalInput(5), {}, DataType::kInt32));
+  const std::string sums = Sum(c, products, c.OptionalInput(6));
+  const std::string y = c.Binary("multiply", c.Cast(sums, DataType::kFloat), scale);
+  c.Bind(0, quantizes ? Steps(c, y, 7, dtype) : y);
 }
 
 // Elements of `bits` (a divisor of 8) in bytes [..., m], from the low ones up, as u8 [..., m * 8 / bits].

@@ -221,17 +221,9 @@ std::string Centred(OnnxContext& c, const std::string& x, const std::string& zer
   return c.Binary("subtract", wide, c.Cast(spread ? c.Unsqueezed(zero, std::move(unsqueeze)) : zero, dtype));
 }
 
-// Limits and scale from the values themselves, which zero is taken to be among.
 DynamicallyQuantized QuantizedDynamically(OnnxContext& c, const std::string& x) {
-  const std::string zero = c.Like(x, 0.0);
-  const std::string low = c.Binary("minimum", c.Unary("min", x), zero);
-  const std::string high = c.Binary("maximum", c.Unary("max", x), zero);
-  // The division is by 255 itself, as the standard has it: times 1/255 rounds differently.
-  const std::string scale = c.Binary("divide", c.Binary("subtract", high, low), c.Like(x, 255.0));
-  const std::string zero_point = Saturated(c, c.Unary("neg", c.Binary("divide", low, scale)), "", DataType::kUInt8);
-  const std::string integers = c.Emit("quantize_linear", {{"x", {x}}, {"scale", {scale}}, {"zero_point", {zero_point}}},
-                                      {{"dtype", DataType::kUInt8}});
-  return {integers, scale, zero_point};
+  const std::vector<std::string> results = c.EmitMany("dynamic_quantize", {{"x", {x}}}, {}, 3);
+  return {results[0], results[1], results[2]};
 }
 
 std::string QLinearConvOf(OnnxContext& c, const std::string& x) {

@@ -1,4 +1,4 @@
-// quantize_linear, dequantize_linear, quantized_add.
+// quantize_linear, dequantize_linear, dynamic_quantize, quantized_add, quantized_multiply, quantized_map.
 #include "kernels/ref/quantize.h"
 
 #include <utility>
@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/ref/broadcast.h"
 #include "op/infer/infer_util.h"
 
 namespace wherry::ref {
@@ -102,25 +103,69 @@ void DequantizeLinear(const CpuContext& /*context*/, const DenseTensor& x, const
 }
 
 template <typename T>
+void DynamicQuantize(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out, DenseTensor* scale,
+                     DenseTensor* zero_point) {
+  float low = 0.0F;
+  float high = 0.0F;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const float value = x.data<T>()[i];
+    // NaN stays.
+    low = std::isnan(low) || value >= low ? low : value;
+    high = std::isnan(high) || value <= high ? high : value;
+  }
+  const float step = (high - low) / 255.0F;
+  const int32_t zero = ToStep(-low / step, 0, 0, 255);
+  scale->mutable_data<float>()[0] = step;
+  zero_point->mutable_data<uint8_t>()[0] = static_cast<uint8_t>(zero);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    out->mutable_data<uint8_t>()[i] = static_cast<uint8_t>(ToStep(x.data<T>()[i] / step, zero, 0, 255));
+  }
+}
+
+// function(number, number) of what x and y stand for, in steps of out_scale.
+template <typename T, typename Function>
+void QuantizedBinary(const DenseTensor& x, const DenseTensor& y, float x_scale, float y_scale, float out_scale,
+                     int x_zero, int y_zero, int out_zero, int low, int high, DenseTensor* out, Function function) {
+  low = std::max<int>(low, std::numeric_limits<T>::lowest());
+  high = std::min<int>(high, std::numeric_limits<T>::max());
+  MapBroadcast<T, T, T>(x, y, out, [=](T a, T b) {
+    const float left = static_cast<float>(a - x_zero) * x_scale;
+    const float right = static_cast<float>(b - y_zero) * y_scale;
+    return static_cast<T>(ToStep(function(left, right) / out_scale, out_zero, low, high));
+  });
+}
+
+template <typename T>
 void QuantizedAdd(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, float x_scale,
                   float y_scale, float out_scale, int x_zero, int y_zero, int out_zero, int low, int high,
                   DenseTensor* out) {
-  low = std::max<int>(low, std::numeric_limits<T>::lowest());
-  high = std::min<int>(high, std::numeric_limits<T>::max());
-  const T* a = x.data<T>();
-  const T* b = y.data<T>();
-  T* to = out->mutable_data<T>();
-  for (int64_t i = 0; i < x.numel(); ++i) {
-    const float left = static_cast<float>(a[i] - x_zero) * x_scale;
-    const float right = static_cast<float>(b[i] - y_zero) * y_scale;
-    to[i] = static_cast<T>(ToStep((left + right) / out_scale, out_zero, low, high));
-  }
+  QuantizedBinary<T>(x, y, x_scale, y_scale, out_scale, x_zero, y_zero, out_zero, low, high, out,
+                     [](float a, float b) { return a + b; });
+}
+
+template <typename T>
+void QuantizedMultiply(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& y, float x_scale,
+                       float y_scale, float out_scale, int x_zero, int y_zero, int out_zero, int low, int high,
+                       DenseTensor* out) {
+  QuantizedBinary<T>(x, y, x_scale, y_scale, out_scale, x_zero, y_zero, out_zero, low, high, out,
+                     [](float a, float b) { return a * b; });
+}
+
+template <typename T>
+void QuantizedMap(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& table, DenseTensor* out) {
+  const T* from = x.data<T>();
+  const auto* values = static_cast<const uint8_t*>(table.raw_data());
+  auto* to = static_cast<uint8_t*>(out->mutable_raw_data());
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = values[from[i] - std::numeric_limits<T>::lowest()];
 }
 
 }  // namespace
 
 REGISTER_KERNEL(quantize_linear, ref, kHost, kNCHW, QuantizeLinear, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(dequantize_linear, ref, kHost, kNCHW, DequantizeLinear, int8_t, uint8_t, int16_t, uint16_t, int32_t);
+REGISTER_KERNEL(dynamic_quantize, ref, kHost, kNCHW, DynamicQuantize, float);
 REGISTER_KERNEL(quantized_add, ref, kHost, kNCHW, QuantizedAdd, int8_t, uint8_t);
+REGISTER_KERNEL(quantized_multiply, ref, kHost, kNCHW, QuantizedMultiply, int8_t, uint8_t);
+REGISTER_KERNEL(quantized_map, ref, kHost, kNCHW, QuantizedMap, int8_t, uint8_t);
 
 }  // namespace wherry::ref

@@ -7,6 +7,7 @@
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/element.h"
+#include "kernels/ref/quantize.h"
 #include "kernels/ref/strided.h"
 #include "kernels/ref/total.h"
 
@@ -77,6 +78,21 @@ void Mean(const CpuContext& /*context*/, const DenseTensor& x, const IntArray& a
   }
 }
 
+template <typename T>
+void QuantizedMean(const CpuContext& /*context*/, const DenseTensor& x, float x_scale, float out_scale, int x_zero,
+                   int out_zero, const IntArray& axis, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const int64_t count = x.numel() / out->numel();
+  std::vector<int64_t> totals(static_cast<size_t>(out->numel()), 0);
+  FoldAxes<T>(x, axis, [&](int64_t o, T value) { totals[static_cast<size_t>(o)] += value - x_zero; });
+  T* to = out->mutable_data<T>();
+  for (size_t i = 0; i < totals.size(); ++i) {
+    const float mean = static_cast<float>(totals[i]) / static_cast<float>(count) * x_scale;
+    to[i] = static_cast<T>(
+        ToStep(mean / out_scale, out_zero, std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()));
+  }
+}
+
 // `worst` is what the extreme of nothing is.
 template <typename T, typename Better>
 void Extreme(const DenseTensor& x, const IntArray& axis, DenseTensor* out, Wide<T> worst, Better better) {
@@ -123,6 +139,7 @@ void Min(const CpuContext& /*context*/, const DenseTensor& x, const IntArray& ax
 REGISTER_KERNEL(sum, ref, kHost, kNCHW, Sum, WHERRY_REF_ALL);
 REGISTER_KERNEL(prod, ref, kHost, kNCHW, Prod, WHERRY_REF_ALL);
 REGISTER_KERNEL(mean, ref, kHost, kNCHW, Mean, WHERRY_REF_NUMBERS);
+REGISTER_KERNEL(quantized_mean, ref, kHost, kNCHW, QuantizedMean, int8_t, uint8_t);
 REGISTER_KERNEL(max, ref, kHost, kNCHW, Max, WHERRY_REF_ALL);
 REGISTER_KERNEL(min, ref, kHost, kNCHW, Min, WHERRY_REF_ALL);
 

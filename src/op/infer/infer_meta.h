@@ -117,6 +117,7 @@ MetaTensor UnpoolInferMeta(const MetaTensor& x, const MetaTensor& indices, const
 // Integers with scales. QuantizeLinear serves both ways.
 MetaTensor QuantizeLinearInferMeta(const MetaTensor& x, const MetaTensor& scale, const MetaTensor* zero_point, int axis,
                                    int64_t block_size, DataType dtype);
+std::vector<MetaTensor> DynamicQuantizeInferMeta(const MetaTensor& x);
 MetaTensor QuantizedConv2dInferMeta(const MetaTensor& x, const MetaTensor& filter, const MetaTensor* scale,
                                     const MetaTensor* bias, const MetaTensor* x_zero, const MetaTensor* filter_zero,
                                     const MetaTensor* out_zero, const std::vector<int64_t>& strides,
@@ -125,7 +126,8 @@ MetaTensor QuantizedConv2dInferMeta(const MetaTensor& x, const MetaTensor& filte
 MetaTensor QuantizedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, const MetaTensor* scale,
                                     const MetaTensor* bias, const MetaTensor* x_zero, const MetaTensor* y_zero,
                                     const MetaTensor* out_zero, bool transpose_y, DataType dtype);
-MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y, int x_zero, int y_zero, int out_zero);
+MetaTensor QuantizedBinaryInferMeta(const MetaTensor& x, const MetaTensor& y, int x_zero, int y_zero, int out_zero);
+MetaTensor QuantizedMapInferMeta(const MetaTensor& x, const MetaTensor& table);
 
 // Resampling.
 MetaTensor InterpolateInferMeta(const MetaTensor& x, const MetaTensor* roi, const MetaTensor* scale_tensor,

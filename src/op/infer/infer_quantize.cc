@@ -107,6 +107,13 @@ MetaTensor QuantizeLinearInferMeta(const MetaTensor& x, const MetaTensor& scale,
   return out;
 }
 
+std::vector<MetaTensor> DynamicQuantizeInferMeta(const MetaTensor& x) {
+  WHERRY_ENFORCE(x.dtype == DataType::kFloat, kInvalidArgument, "x is ", x.DebugString(), ", expected f32");
+  MetaTensor out = As(x, DataType::kUInt8);
+  out.pixel_stride = 0;
+  return {std::move(out), MetaTensor(DataType::kFloat, {}), MetaTensor(DataType::kUInt8, {})};
+}
+
 MetaTensor QuantizedConv2dInferMeta(const MetaTensor& x, const MetaTensor& filter, const MetaTensor* scale,
                                     const MetaTensor* bias, const MetaTensor* x_zero, const MetaTensor* filter_zero,
                                     const MetaTensor* out_zero, const std::vector<int64_t>& strides,
@@ -130,7 +137,7 @@ MetaTensor QuantizedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, co
   return out;
 }
 
-MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y, int x_zero, int y_zero, int out_zero) {
+MetaTensor QuantizedBinaryInferMeta(const MetaTensor& x, const MetaTensor& y, int x_zero, int y_zero, int out_zero) {
   WHERRY_ENFORCE(IsByte(x.dtype) && x.dtype == y.dtype, kInvalidArgument, "x is ", x.DebugString(), ", y is ",
                  y.DebugString(), ": expected i8 or u8, both the same");
   const bool is_signed = x.dtype == DataType::kInt8;
@@ -138,16 +145,15 @@ MetaTensor QuantizedAddInferMeta(const MetaTensor& x, const MetaTensor& y, int x
     WHERRY_ENFORCE(zero >= (is_signed ? -128 : 0) && zero <= (is_signed ? 127 : 255), kInvalidArgument,
                    "a zero point is ", zero, ", which ", ToString(x.dtype), " does not have");
   }
-  MetaTensor out = As(x, x.dtype);
+  return BinaryInferMeta(x, y);
+}
+
+MetaTensor QuantizedMapInferMeta(const MetaTensor& x, const MetaTensor& table) {
+  const bool fits = !table.rank_known || (table.rank() == 1 && !Conflict(table.dims[0], Dim(256)));
+  WHERRY_ENFORCE(IsByte(x.dtype) && IsByte(table.dtype) && fits, kInvalidArgument, "x is ", x.DebugString(),
+                 ", the table is ", table.DebugString(), ": expected i8 or u8, and 256 elements");
+  MetaTensor out = As(x, table.dtype);
   out.pixel_stride = 0;
-  if (!x.rank_known || !y.rank_known) return out;
-  WHERRY_ENFORCE(x.rank() == y.rank(), kInvalidArgument, "x is ", x.DebugString(), ", y is ", y.DebugString(),
-                 ": expected one shape");
-  for (size_t i = 0; i < x.dims.size(); ++i) {
-    WHERRY_ENFORCE(!Conflict(x.dims[i], y.dims[i]), kInvalidArgument, "x is ", x.DebugString(), ", y is ",
-                   y.DebugString(), ": expected one shape");
-    out.dims[i] = MergeDims(x.dims[i], y.dims[i]);
-  }
   return out;
 }
 

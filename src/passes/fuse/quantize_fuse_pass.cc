@@ -1,5 +1,6 @@
 // Operators between dequantize_linear and quantize_linear as operators on the integers: convolutions and matrix
-// products (with their bias and a clamp), sums of two values, and what only moves elements or takes the largest.
+// products (with their bias and a clamp), sums and products of two values, and what only moves elements or takes the
+// largest.
 //
 // The integers are the same but where the floats in between rounded to the other side of a step. A product that is not
 // quantised again gives f32. What is left alone stays as it is, in floats.
@@ -52,16 +53,20 @@ class QuantizeFusePass : public ProgramPass {
     if (scaled > 0) Note(std::to_string(scaled) + " products of integers with their scale");
     if (graph->stmt_count("dequantize_linear") == 0) return;
     int products = 0;
-    int sums = 0;
+    int pairs = 0;
+    int means = 0;
     int moved = 0;
     for (Node* stmt : Statements(*graph, {"conv2d", "matmul", "fc"})) products += Product(graph.get(), stmt) ? 1 : 0;
-    for (Node* stmt : Statements(*graph, {"add"})) sums += Sum(graph.get(), stmt) ? 1 : 0;
+    for (Node* stmt : Statements(*graph, {"add", "multiply"})) pairs += Pair(graph.get(), stmt) ? 1 : 0;
+    for (Node* stmt : Statements(*graph, {"mean", "pool2d"})) means += Mean(graph.get(), stmt) ? 1 : 0;
     for (Node* stmt : Statements(*graph, {"reshape", "flatten", "squeeze", "unsqueeze", "transpose", "slice", "concat",
-                                          "expand", "pad", "pool2d", "shuffle_channel", "split"})) {
+                                          "stack", "expand", "tile", "roll", "gather", "gather_nd", "take_along_axis",
+                                          "pad", "pool2d", "shuffle_channel", "split"})) {
       moved += (stmt->AsStmt().op_type() == "split" ? Split(graph.get(), stmt) : Move(graph.get(), stmt)) ? 1 : 0;
     }
-    if (products + sums + moved > 0) {
-      Note(StrCat(products, " products and ", sums, " sums of integers, ", moved, " operators that move them"));
+    if (products + pairs + means + moved > 0) {
+      Note(StrCat(products, " products of integers with weights, ", pairs, " sums or products of two, ", means,
+                  " means, ", moved, " operators that move them"));
     }
   }
 
@@ -250,13 +255,12 @@ class QuantizeFusePass : public ProgramPass {
     return true;
   }
 
-  // quantize(dequantize(a) + dequantize(b)), with relu or a clip before it.
-  static bool Sum(SSAGraph* graph, Node* node) {
+  // quantize(dequantize(a) + dequantize(b)), or times, with relu or a clip before it.
+  static bool Pair(SSAGraph* graph, Node* node) {
     const std::optional<QuantizedValue> x = Dequantized(*graph, node->AsStmt().input("x"));
     const std::optional<QuantizedValue> y = Dequantized(*graph, node->AsStmt().input("y"));
     if (!x || !y || !x->per_tensor() || !y->per_tensor() || !IsByte(x->dtype()) || x->dtype() != y->dtype())
       return false;
-    if (x->integers->AsArg().type.dims != y->integers->AsArg().type.dims) return false;
     const std::optional<Following> following = FollowingOf(*graph, node, false);
     if (!following->quantized || following->quantized->dtype() != x->dtype()) return false;
     const QuantizedValue& quantized = *following->quantized;
@@ -275,10 +279,40 @@ class QuantizeFusePass : public ProgramPass {
     const std::vector<std::string> unused{node->AsStmt().input("x")->AsArg().name,
                                           node->AsStmt().input("y")->AsArg().name};
     Node* fused = graph->NewArg(name + ".quantized");
-    InferStmt(graph, graph->NewStmt("quantized_add", {{"x", {x->integers}}, {"y", {y->integers}}}, {{"out", {fused}}},
-                                    attrs, following->stmts.back()));
+    const char* const type = node->AsStmt().op_type() == "add" ? "quantized_add" : "quantized_multiply";
+    InferStmt(graph, graph->NewStmt(type, {{"x", {x->integers}}, {"y", {y->integers}}}, {{"out", {fused}}}, attrs,
+                                    following->stmts.back()));
     graph->ReplaceUses(following->result, fused);
     EraseUnused(graph, {name});
+    EraseUnused(graph, unused);
+    return true;
+  }
+
+  // quantize(mean(dequantize(a))); the average of whole images is a mean too.
+  static bool Mean(SSAGraph* graph, Node* node) {
+    const Node::Stmt& stmt = node->AsStmt();
+    const std::optional<QuantizedValue> x = Dequantized(*graph, stmt.input("x"));
+    if (!x || !x->per_tensor() || !IsByte(x->dtype()) || !HasOneUse(*graph, stmt.output())) return false;
+    Node* const last = stmt.output()->outlinks()[0];
+    const std::optional<QuantizedValue> quantized = QuantizedBy(*graph, last);
+    if (!quantized || quantized->dtype() != x->dtype()) return false;
+    AttributeMap attrs{{"x_scale", x->scales[0]},
+                       {"out_scale", quantized->scales[0]},
+                       {"x_zero", int64_t{ZeroOf(*graph, x->zero)}},
+                       {"out_zero", int64_t{ZeroOf(*graph, quantized->zero)}}};
+    if (stmt.op_type() == "pool2d") {
+      if (!stmt.GetAttr<bool>("global_pooling") || stmt.GetAttr<std::string>("pooling_type") != "avg") return false;
+      attrs["axis"] = IntArray({2, 3});
+      attrs["keepdim"] = true;
+    } else {
+      if (!stmt.HasAttr("axis")) return false;
+      attrs["axis"] = stmt.attrs().at("axis");
+      attrs["keepdim"] = stmt.attrs().at("keepdim");
+    }
+    const std::vector<std::string> unused{last->AsStmt().output()->AsArg().name, stmt.input("x")->AsArg().name};
+    Node* const fused = graph->NewArg(unused[0] + ".quantized");
+    InferStmt(graph, graph->NewStmt("quantized_mean", {{"x", {x->integers}}}, {{"out", {fused}}}, attrs, last));
+    graph->ReplaceUses(last->AsStmt().output(), fused);
     EraseUnused(graph, unused);
     return true;
   }
@@ -316,7 +350,7 @@ class QuantizeFusePass : public ProgramPass {
     return false;
   }
 
-  // quantize(move(dequantize(a))) in the same steps is move(a). Of what concat joins, values in other steps are
+  // quantize(move(dequantize(a))) in the same steps is move(a). Of what is joined, values in other steps are
   // quantised by themselves.
   static bool Move(SSAGraph* graph, Node* node) {
     const Node::Stmt& stmt = node->AsStmt();
@@ -325,7 +359,7 @@ class QuantizeFusePass : public ProgramPass {
     Node* last = to->outlinks()[0];
     const std::optional<QuantizedValue> quantized = QuantizedBy(*graph, last);
     if (!quantized) return false;
-    const bool joins = stmt.op_type() == "concat";
+    const bool joins = stmt.op_type() == "concat" || stmt.op_type() == "stack";
     const NodeList parts = stmt.input_list("x");
     NodeList integers;
     std::vector<std::string> unused{last->outlinks()[0]->AsArg().name};
@@ -393,4 +427,6 @@ REGISTER_MIR_PASS(quantize_fuse_pass, wherry::mir::QuantizeFusePass)
     .BindTargets({TARGET(kAny)})
     .BindKernel("quantized_conv2d")
     .BindKernel("quantized_matmul")
-    .BindKernel("quantized_add");
+    .BindKernel("quantized_add")
+    .BindKernel("quantized_multiply")
+    .BindKernel("quantized_mean");

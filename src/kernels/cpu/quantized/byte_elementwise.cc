@@ -1,6 +1,7 @@
 // Compiled without contraction (provider.cmake): a product and the sum after it are rounded one by one.
 #include "kernels/cpu/quantized/byte_elementwise.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/cpu/simd/isa.h"
@@ -62,20 +63,86 @@ void Dequantize(const T* x, int64_t count, float scale, int32_t zero, float* out
   }
 }
 
+// The numbers that a row of integers stands for, or one for all.
 template <typename T>
-void Add(const T* x, const T* y, int64_t count, const QuantizedSum& sum, T* out) {
-  const FloatVec least = Set(static_cast<float>(sum.low - sum.out_zero));
-  const FloatVec most = Set(static_cast<float>(sum.high - sum.out_zero));
-  const FloatVec out_scale = Set(sum.out_scale);
+class NumbersOf {
+ public:
+  HWY_INLINE NumbersOf(const T* row, int64_t step, float scale, int32_t zero)
+      : row_(row), step_(step), scale_(Set(scale)), zero_(hn::Set(IntTag(), zero)) {
+    one_ = Number(hn::Set(IntTag(), row[0]));
+  }
+  HWY_INLINE FloatVec At(int64_t i, int64_t live) const {
+    return step_ == 0 ? one_ : Number(LoadIntegers(row_ + i, live));
+  }
+
+ private:
+  HWY_INLINE FloatVec Number(IntVec v) const { return hn::Mul(hn::ConvertTo(FloatTag(), hn::Sub(v, zero_)), scale_); }
+
+  const T* row_;
+  int64_t step_;
+  FloatVec scale_;
+  IntVec zero_;
+  FloatVec one_;
+};
+
+template <typename T, typename Function>
+void Pair(const T* x, int64_t x_step, const T* y, int64_t y_step, int64_t count, const QuantizedPair& pair, T* out,
+          const Function& function) {
+  const NumbersOf<T> left(x, x_step, pair.x_scale, pair.x_zero);
+  const NumbersOf<T> right(y, y_step, pair.y_scale, pair.y_zero);
+  const FloatVec least = Set(static_cast<float>(pair.low - pair.out_zero));
+  const FloatVec most = Set(static_cast<float>(pair.high - pair.out_zero));
+  const FloatVec out_scale = Set(pair.out_scale);
+  const IntVec zero = hn::Set(IntTag(), pair.out_zero);
   for (int64_t i = 0; i < count; i += kLanes) {
     const int64_t live = count - i;
-    const IntVec a = hn::Sub(LoadIntegers(x + i, live), hn::Set(IntTag(), sum.x_zero));
-    const IntVec b = hn::Sub(LoadIntegers(y + i, live), hn::Set(IntTag(), sum.y_zero));
-    const FloatVec left = hn::Mul(hn::ConvertTo(FloatTag(), a), Set(sum.x_scale));
-    const FloatVec right = hn::Mul(hn::ConvertTo(FloatTag(), b), Set(sum.y_scale));
-    const FloatVec steps = hn::Div(hn::Add(left, right), out_scale);
-    StoreBytes(ToSteps(steps, least, most, hn::Set(IntTag(), sum.out_zero)), out + i, live);
+    const FloatVec steps = hn::Div(function(left.At(i, live), right.At(i, live)), out_scale);
+    StoreBytes(ToSteps(steps, least, most, zero), out + i, live);
   }
+}
+
+template <typename T>
+void Add(const T* x, int64_t x_step, const T* y, int64_t y_step, int64_t count, const QuantizedPair& pair, T* out) {
+  Pair(x, x_step, y, y_step, count, pair, out, [](FloatVec a, FloatVec b) HWY_ATTR { return hn::Add(a, b); });
+}
+
+template <typename T>
+void Multiply(const T* x, int64_t x_step, const T* y, int64_t y_step, int64_t count, const QuantizedPair& pair,
+              T* out) {
+  Pair(x, x_step, y, y_step, count, pair, out, [](FloatVec a, FloatVec b) HWY_ATTR { return hn::Mul(a, b); });
+}
+
+template <typename T>
+void Sums(const T* x, int64_t rows, int64_t stride, int64_t count, int32_t* sums) {
+  const IntTag tag;
+  // As many columns at a time as a line of memory has.
+  constexpr int64_t kVectors = 4;
+  for (int64_t at = 0; at < count; at += kVectors * kLanes) {
+    IntVec sum[kVectors];
+    for (IntVec& part : sum) part = hn::Zero(tag);
+    const bool whole = count - at >= kVectors * kLanes;
+    for (int64_t r = 0; r < rows; ++r) {
+      const T* const row = x + r * stride + at;
+      WHERRY_UNROLL
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const int64_t live = whole ? kLanes : count - at - v * kLanes;
+        if (live > 0) sum[v] = hn::Add(sum[v], LoadIntegers(row + v * kLanes, live));
+      }
+    }
+    for (int64_t v = 0; v < kVectors; ++v) {
+      HWY_ALIGN int32_t buffer[kLanes];
+      hn::Store(sum[v], tag, buffer);
+      const int64_t live = std::clamp<int64_t>(count - at - v * kLanes, 0, kLanes);
+      std::copy_n(buffer, live, sums + at + v * kLanes);
+    }
+  }
+}
+
+template <typename T>
+int32_t SumOf(const T* x, int64_t count) {
+  IntVec sum = hn::Zero(IntTag());
+  for (int64_t i = 0; i < count; i += kLanes) sum = hn::Add(sum, LoadIntegers(x + i, count - i));
+  return hn::GetLane(hn::SumOfLanes(IntTag(), sum));
 }
 
 // Not templates, so that tables can name them.
@@ -85,8 +152,28 @@ void QuantizeI16(const float* x, int64_t n, const QuantizeStep& s, int16_t* out)
 void QuantizeU16(const float* x, int64_t n, const QuantizeStep& s, uint16_t* out) { Quantize(x, n, s, out); }
 void DequantizeI8(const int8_t* x, int64_t n, float s, int32_t z, float* out) { Dequantize(x, n, s, z, out); }
 void DequantizeU8(const uint8_t* x, int64_t n, float s, int32_t z, float* out) { Dequantize(x, n, s, z, out); }
-void AddI8(const int8_t* x, const int8_t* y, int64_t n, const QuantizedSum& s, int8_t* out) { Add(x, y, n, s, out); }
-void AddU8(const uint8_t* x, const uint8_t* y, int64_t n, const QuantizedSum& s, uint8_t* out) { Add(x, y, n, s, out); }
+void AddI8(const int8_t* x, int64_t sx, const int8_t* y, int64_t sy, int64_t n, const QuantizedPair& p, int8_t* out) {
+  Add(x, sx, y, sy, n, p, out);
+}
+void AddU8(const uint8_t* x, int64_t sx, const uint8_t* y, int64_t sy, int64_t n, const QuantizedPair& p,
+           uint8_t* out) {
+  Add(x, sx, y, sy, n, p, out);
+}
+void MultiplyI8(const int8_t* x, int64_t sx, const int8_t* y, int64_t sy, int64_t n, const QuantizedPair& p,
+                int8_t* out) {
+  Multiply(x, sx, y, sy, n, p, out);
+}
+void MultiplyU8(const uint8_t* x, int64_t sx, const uint8_t* y, int64_t sy, int64_t n, const QuantizedPair& p,
+                uint8_t* out) {
+  Multiply(x, sx, y, sy, n, p, out);
+}
+
+void SumsI8(const int8_t* x, int64_t rows, int64_t stride, int64_t n, int32_t* sums) { Sums(x, rows, stride, n, sums); }
+int32_t SumI8(const int8_t* x, int64_t n) { return SumOf(x, n); }
+void SumsU8(const uint8_t* x, int64_t rows, int64_t stride, int64_t n, int32_t* sums) {
+  Sums(x, rows, stride, n, sums);
+}
+int32_t SumU8(const uint8_t* x, int64_t n) { return SumOf(x, n); }
 
 }  // namespace
 }  // namespace wherry::cpu::HWY_NAMESPACE
@@ -120,12 +207,41 @@ void DequantizeRow(const uint8_t* x, int64_t count, float scale, int32_t zero, f
   WHERRY_ISA_CALL(DequantizeU8)(x, count, scale, zero, out);
 }
 template <>
-void QuantizedAddRow(const int8_t* x, const int8_t* y, int64_t count, const QuantizedSum& sum, int8_t* out) {
-  WHERRY_ISA_CALL(AddI8)(x, y, count, sum, out);
+void QuantizedAddRow(const int8_t* x, int64_t x_step, const int8_t* y, int64_t y_step, int64_t count,
+                     const QuantizedPair& pair, int8_t* out) {
+  WHERRY_ISA_CALL(AddI8)(x, x_step, y, y_step, count, pair, out);
 }
 template <>
-void QuantizedAddRow(const uint8_t* x, const uint8_t* y, int64_t count, const QuantizedSum& sum, uint8_t* out) {
-  WHERRY_ISA_CALL(AddU8)(x, y, count, sum, out);
+void QuantizedAddRow(const uint8_t* x, int64_t x_step, const uint8_t* y, int64_t y_step, int64_t count,
+                     const QuantizedPair& pair, uint8_t* out) {
+  WHERRY_ISA_CALL(AddU8)(x, x_step, y, y_step, count, pair, out);
+}
+template <>
+void QuantizedMultiplyRow(const int8_t* x, int64_t x_step, const int8_t* y, int64_t y_step, int64_t count,
+                          const QuantizedPair& pair, int8_t* out) {
+  WHERRY_ISA_CALL(MultiplyI8)(x, x_step, y, y_step, count, pair, out);
+}
+template <>
+void QuantizedMultiplyRow(const uint8_t* x, int64_t x_step, const uint8_t* y, int64_t y_step, int64_t count,
+                          const QuantizedPair& pair, uint8_t* out) {
+  WHERRY_ISA_CALL(MultiplyU8)(x, x_step, y, y_step, count, pair, out);
+}
+
+template <>
+void SumRows(const int8_t* x, int64_t rows, int64_t stride, int64_t count, int32_t* sums) {
+  WHERRY_ISA_CALL(SumsI8)(x, rows, stride, count, sums);
+}
+template <>
+int32_t SumOfRow(const int8_t* x, int64_t count) {
+  return WHERRY_ISA_CALL(SumI8)(x, count);
+}
+template <>
+void SumRows(const uint8_t* x, int64_t rows, int64_t stride, int64_t count, int32_t* sums) {
+  WHERRY_ISA_CALL(SumsU8)(x, rows, stride, count, sums);
+}
+template <>
+int32_t SumOfRow(const uint8_t* x, int64_t count) {
+  return WHERRY_ISA_CALL(SumU8)(x, count);
 }
 
 }  // namespace wherry::cpu

@@ -1,5 +1,5 @@
-// Between numbers and their integers, and sums of integers with different scales: rows of `count` neighbours, on the
-// calling thread. Results are those of the reference kernels, bit by bit.
+// Between numbers and their integers, sums and products of integers with different scales: rows of `count` neighbours,
+// on the calling thread. Results are those of the reference kernels, bit by bit.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ void QuantizeRow(const float* x, int64_t count, const QuantizeStep& step, T* out
 template <typename T>
 void DequantizeRow(const T* x, int64_t count, float scale, int32_t zero, float* out);
 
-struct QuantizedSum {
+// How two factors or terms and their result count. Each input is a row of neighbours (step 1) or one element (0).
+struct QuantizedPair {
   float x_scale = 1.0F;
   float y_scale = 1.0F;
   float out_scale = 1.0F;
@@ -32,6 +33,17 @@ struct QuantizedSum {
   int32_t high = 0;
 };
 template <typename T>
-void QuantizedAddRow(const T* x, const T* y, int64_t count, const QuantizedSum& sum, T* out);
+void QuantizedAddRow(const T* x, int64_t x_step, const T* y, int64_t y_step, int64_t count, const QuantizedPair& pair,
+                     T* out);
+template <typename T>
+void QuantizedMultiplyRow(const T* x, int64_t x_step, const T* y, int64_t y_step, int64_t count,
+                          const QuantizedPair& pair, T* out);
+
+// sums[i] = the sum over `rows` rows, `stride` elements apart, of their element i. Sums must stay below 2^31.
+template <typename T>
+void SumRows(const T* x, int64_t rows, int64_t stride, int64_t count, int32_t* sums);
+// The sum of a row.
+template <typename T>
+int32_t SumOfRow(const T* x, int64_t count);
 
 }  // namespace wherry::cpu
