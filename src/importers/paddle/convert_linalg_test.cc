@@ -1,6 +1,7 @@
 // Shapes and types of what operators on matrices, signals and losses become.
 #include <gtest/gtest.h>
 
+#include "base/error_test_util.h"
 #include "importers/paddle/one_op_test_util.h"
 
 namespace wherry::paddle {
@@ -41,6 +42,21 @@ TEST(PaddleLinalg, DiagonalsAndFactors) {
   const TestOp triangle{
       "tril_indices", {}, {{"out", {"o"}}}, {{"rows", 3}, {"cols", 2}, {"offset", 0}, {"dtype", kInt64}}};
   EXPECT_EQ(MetaOf(ImportOp({}, triangle)), "i64[2,5] = [0, 1, 1, 2, 2, 0, 0, 1, 0, 1]");
+}
+
+TEST(PaddleLinalg, ADiagonalIsFilledWhereThereIsRoom) {
+  const auto fill = [](const std::vector<int64_t>& dims, int64_t offset) {
+    return ImportOp({{"x", dims}},
+                    {"fill_diagonal", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"value", 1.5F}, {"offset", offset}}});
+  };
+  EXPECT_EQ(MetaOf(fill({3, 4}, 1)), "f32[3,4]");
+  EXPECT_EQ(MetaOf(fill({0, 4}, 0)), "f32[0,4]");
+  for (const auto& dims : {std::vector<int64_t>{1 << 11, 1 << 11}, std::vector<int64_t>{1LL << 32, 1LL << 32}}) {
+    const std::string text = ErrorText([&] { fill(dims, 0); });
+    EXPECT_NE(text.find("it fills a tensor of more than 1048576 elements"), std::string::npos) << text;
+  }
+  const std::string text = ErrorText([&] { fill({3, 4}, INT64_MIN); });
+  EXPECT_NE(text.find("attribute offset is -9223372036854775808 for 4 columns"), std::string::npos) << text;
 }
 
 TEST(PaddleLinalg, FusedFunctions) {
@@ -101,6 +117,21 @@ TEST(PaddleLoss, ClassesAndDistributions) {
   const TestOp divergence{
       "kldiv_loss", {{"X", {"x"}}, {"Target", {"t"}}}, {{"Loss", {"o"}}}, {{"reduction", std::string("batchmean")}}};
   EXPECT_EQ(MetaOf(ImportOp({{"x", {2, 5}}, {"t", {2, 5}}}, divergence)), "f32[]");
+}
+
+TEST(PaddleLoss, HingesAreOpenToTheSideOfTheLabel) {
+  const TestOp hinge{"hinge_loss", {{"Logits", {"x"}}, {"Labels", {"l"}}}, {{"Loss", {"o"}}}, {}};
+  const Program program = ImportOp({{"x", {4, 1}}, {"l", {4, 1}}}, hinge);
+  EXPECT_EQ(MetaOf(program), "f32[4,1]");
+  // Labels of 0 and 1 become signs, which the logits are multiplied with.
+  const auto& ops = program.main().ops;
+  ASSERT_EQ(ops.size(), 4U);
+  EXPECT_EQ(ops[0].GetAttr<Scalar>("scale").to<double>(), 2.0);
+  EXPECT_EQ(ops[0].GetAttr<Scalar>("bias").to<double>(), -1.0);
+  EXPECT_EQ(ops[1].Type(), "multiply");
+  EXPECT_EQ(ops[2].GetAttr<Scalar>("scale").to<double>(), -1.0);
+  EXPECT_EQ(ops[2].GetAttr<Scalar>("bias").to<double>(), 1.0);
+  EXPECT_EQ(ops[3].Type(), "relu");
 }
 
 }  // namespace

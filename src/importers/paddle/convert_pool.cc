@@ -83,7 +83,9 @@ std::optional<std::vector<PlacedAxis>> PlacedOtherwise(OpContext& c, const std::
   const auto kernel = c.OptionalInts({"KernelSizeTensor", 1}, {"KernelSizeTensorList"}, KernelName(c));
   const bool ceil = c.Attr<bool>("ceil_mode", false);
   const bool inclusive = average && !c.Attr<bool>("exclusive", true);
-  const bool known = kernel && kernel->values && kernel->values->size() == axes && strides.size() == axes &&
+  const MetaTensor& meta = c.Meta(x);
+  const bool images = !meta.rank_known || meta.rank() == static_cast<int>(axes) + 2;
+  const bool known = images && kernel && kernel->values && kernel->values->size() == axes && strides.size() == axes &&
                      (paddings.size() == axes || paddings.size() == 2 * axes);
   if (!known || algorithm == "VALID" || (!ceil && !inclusive)) return std::nullopt;
   std::vector<PlacedAxis> placed(axes);
@@ -99,9 +101,10 @@ std::optional<std::vector<PlacedAxis>> PlacedOtherwise(OpContext& c, const std::
     for (const int64_t number : {axis.kernel, axis.stride, axis.front + 1, axis.back + 1}) {
       if (number < 1 || number > kMost) return std::nullopt;  // for the operator to say
     }
-    const Dim dim = c.Meta(x).rank_known ? c.Meta(x).dims.at(i + 2) : Dim(kUnknownDim);
+    const Dim dim = meta.rank_known ? meta.dims[i + 2] : Dim(kUnknownDim);
     sized = sized && dim.known();
     axis.size = dim.known() ? dim.value() : 0;
+    if (axis.size > kMost * kMost) return std::nullopt;
     if (algorithm == "SAME") {
       const int64_t windows = (axis.size + axis.stride - 1) / axis.stride;
       const int64_t padding = std::max<int64_t>((windows - 1) * axis.stride + axis.kernel - axis.size, 0);

@@ -40,6 +40,17 @@ TEST(PaddleProposals, GeneratedOnesHaveCounts) {
   EXPECT_EQ(FindOp(program, "generate_proposals").GetAttr<int64_t>("post_nms_top_n"), 6);
 }
 
+TEST(PaddleProposals, BoxesAreClippedToOneImage) {
+  const TestOp clip{"box_clip", {{"Input", {"b"}}, {"ImInfo", {"i"}}}, {{"Output", {"y"}}}, {}};
+  const Program program = ImportOp({{"b", {7, 4}}, {"i", {1, 3}}}, clip);
+  EXPECT_EQ(MetaOf(program), "f32[7,4]");
+  // Edges at width - 1 and height - 1 of the image before it was scaled.
+  EXPECT_EQ(MetaOf(program, FindOp(program, "concat").Output("out")[0]), "f32[4]");
+  EXPECT_TRUE(Has(program, "round"));
+  const std::string text = ErrorText([&] { ImportOp({{"b", {7, 4}}, {"i", {2, 3}}}, clip); });
+  EXPECT_NE(text.find("it clips to several images"), std::string::npos) << text;
+}
+
 TEST(PaddleDecode, SequencesNeedLengthsOfTheirOwn) {
   const TestOp with{"ctc_align",
                     {{"Input", {"x"}}, {"InputLength", {"n"}}},
@@ -65,6 +76,14 @@ TEST(PaddlePool, ASizeThatWasNotGivenIsTheInputs) {
   EXPECT_EQ(MetaOf(ImportOp({{"x", {2, 3, 5, 7}}}, pool)), "f32[2,3,1,7]");
   const Program dynamic = ImportOp({{"x", {2, 3, 5, -1}}}, pool);
   EXPECT_EQ(MetaOf(dynamic), "f32[2,3,1,x_3]");
+}
+
+TEST(PaddlePool, WindowsBeyondTheEdgeNeedAnImage) {
+  const TestOp pool{
+      "pool2d", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"ksize", std::vector<int>{2, 2}}, {"ceil_mode", true}}};
+  const std::string text = ErrorText([&] { ImportOp({{"x", {4, 5}}}, pool); });
+  EXPECT_NE(text.find("'pool2d'"), std::string::npos) << text;
+  EXPECT_NE(text.find("[4,5]"), std::string::npos) << text;
 }
 
 TEST(PaddleVersion, IsShown) {

@@ -166,7 +166,7 @@ std::optional<ByteWeight> QuantizedWeight(OpContext& c, const std::string& x, in
 
 void FakeQuantize(OpContext& c, bool per_channel, bool given, bool back) {
   const std::string x = c.Input({"X", 0});
-  const int64_t axis = per_channel ? c.Attr<int64_t>("quant_axis", 0) : -1;
+  const int64_t axis = per_channel ? c.Axis(c.Attr<int64_t>("quant_axis", 0), c.Rank(x)) : -1;
   if (given && !c.Attr<bool>("is_test", false)) c.Unsupported("attribute is_test is false");
   const std::string scale = given ? c.Input({"InScale", 1}) : LargestMagnitude(c, x, axis);
   c.Result({"OutScale", 1}, given ? c.Unary("assign", scale) : scale);

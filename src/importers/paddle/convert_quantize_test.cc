@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error_test_util.h"
 #include "importers/paddle/one_op_test_util.h"
 
 namespace wherry::paddle {
@@ -33,6 +34,24 @@ TEST(PaddleQuantize, ScalesOfChannels) {
                                                    {{"Out", {"y"}}, {"OutScale", {"s"}}},
                                                    {{"bit_length", 8}, {"quant_axis", 1}}});
   EXPECT_EQ(MetaOf(found, 1), "f32[3]");
+}
+
+TEST(PaddleQuantize, AWeightHasTheAxisOfItsScales) {
+  const auto import = [](int64_t axis) {
+    TestModel model;
+    model.AddParam("w", {2, 3});
+    model.AddOp({"fake_channel_wise_quantize_dequantize_abs_max",
+                 {{"X", {"w"}}},
+                 {{"Out", {"y"}}, {"OutScale", {"s"}}},
+                 {{"quant_axis", axis}}});
+    model.AddOutput("y");
+    return ImportBytes(model.Bytes(), ParamRecord({2, 3}, FloatBytes({1, 2, 3, 4, 5, 6})));
+  };
+  EXPECT_EQ(FindOp(import(1), "dequantize_linear").GetAttr<int>("axis"), 1);
+  for (const int64_t axis : {int64_t{2}, int64_t{-3}, int64_t{1} << 40}) {
+    const std::string text = ErrorText([&] { import(axis); });
+    EXPECT_NE(text.find("the axis is " + std::to_string(axis) + " for an input of rank 2"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

@@ -126,18 +126,20 @@ void FillDiagonal(OpContext& c) {
     if (!dim.known()) c.Unsupported("the size of the input is not known");
     dims.push_back(dim.value());
   }
+  constexpr int64_t kMost = int64_t{1} << 20;
   int64_t numbers = 1;
   int64_t step = 0;
   for (int i = rank - 1; i >= 0; --i) {
     step += numbers;
-    numbers *= dims[static_cast<size_t>(i)];
+    const int64_t dim = dims[static_cast<size_t>(i)];
+    if (numbers != 0 && dim > kMost / numbers) c.Unsupported("it fills a tensor of more than ", kMost, " elements");
+    numbers *= dim;
   }
-  constexpr int64_t kMost = int64_t{1} << 20;
-  if (numbers > kMost) c.Unsupported("it fills a tensor of ", numbers, " elements");
   const int64_t columns = dims.back();
   const auto offset = c.Attr<int64_t>("offset", 0);
-  if (std::abs(offset) > columns) c.Corrupt("attribute offset is ", offset, " for ", columns, " columns");
-  const int64_t end = c.Attr<bool>("wrap", false) ? numbers : std::min(numbers, columns * columns);
+  if (offset < -columns || offset > columns) c.Corrupt("attribute offset is ", offset, " for ", columns, " columns");
+  const bool wraps = numbers == 0 || c.Attr<bool>("wrap", false);
+  const int64_t end = wraps ? numbers : std::min(numbers, columns * columns);
   std::vector<Scalar> mask(static_cast<size_t>(numbers), Scalar(false));
   for (int64_t i = 0; i < end; i += step) {
     const int64_t column = i % columns + offset;
