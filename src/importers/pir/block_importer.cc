@@ -69,6 +69,13 @@ std::vector<std::string> BlockImporter::Find(int64_t id) {
   return values;
 }
 
+std::string BlockImporter::FindWritten(int64_t id) {
+  std::vector<std::string> values = Find(id);
+  WHERRY_ENFORCE(values.size() == 1 && !values[0].empty(), kUnsupported, "its block writes value ", id,
+                 ", which is not one tensor");
+  return std::move(values[0]);
+}
+
 void BlockImporter::AddData(const Operator& op) {
   WHERRY_ENFORCE(parent_ == nullptr, kCorrupt, "an input inside of a branch");
   WHERRY_ENFORCE(op.results.size() == 1, kCorrupt, "an input has ", op.results.size(), " results, expected one");
@@ -298,7 +305,7 @@ void BlockImporter::ImportIf(const Operator& op, paddle::OpContext* context) {
     branch.ImportOps();
     WHERRY_ENFORCE(branch.yielded_.size() == op.results.size(), kCorrupt, "a branch gives ", branch.yielded_.size(),
                    " values, expected ", op.results.size());
-    for (const int64_t id : written) branch.yielded_.push_back(branch.Find(id).at(0));
+    for (const int64_t id : written) branch.yielded_.push_back(branch.FindWritten(id));
     builders[i]->SetOutputs(branch.yielded_);
   }
   std::vector<std::string> stems;
@@ -325,11 +332,8 @@ void BlockImporter::ImportWhile(const Operator& op, paddle::OpContext* context) 
     stems.push_back(StrCat("while_", op.results[i].id));
   }
   for (const int64_t id : WrittenOutside(op.blocks)) {
-    const std::vector<std::string> values = Find(id);
-    WHERRY_ENFORCE(values.size() == 1 && !values[0].empty(), kUnsupported, "its block writes value ", id,
-                   ", which is not one tensor");
     inside.push_back(id);
-    carried.push_back(values[0]);
+    carried.push_back(FindWritten(id));
     stems.push_back(StrCat("while_", id));
   }
   std::vector<MetaTensor> types;
@@ -343,7 +347,7 @@ void BlockImporter::ImportWhile(const Operator& op, paddle::OpContext* context) 
     importer.ImportOps();
     WHERRY_ENFORCE(importer.yielded_.size() == args.size() + 1, kCorrupt, "its block gives ", importer.yielded_.size(),
                    " values, expected ", args.size() + 1);
-    for (size_t i = args.size(); i < inside.size(); ++i) importer.yielded_.push_back(importer.Find(inside[i]).at(0));
+    for (size_t i = args.size(); i < inside.size(); ++i) importer.yielded_.push_back(importer.FindWritten(inside[i]));
     block->SetOutputs(importer.yielded_);
     return state_.converter.unsupported().empty();
   });

@@ -43,6 +43,8 @@ class BlockImporter {
   // The tensors that a value is: one, those of a vector (some may be empty), or none. Those of an outer block are
   // captured.
   std::vector<std::string> Find(int64_t id);
+  // Of a value of an outer block that a block writes: Error(kUnsupported) if it is not one tensor.
+  std::string FindWritten(int64_t id);
   void ImportOp(const Operator& op, int index);
   // Inputs, outputs, vectors and the ends of blocks, which are no computation. False for other operators.
   bool ImportStructure(const Operator& op);

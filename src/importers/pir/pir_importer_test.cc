@@ -88,6 +88,24 @@ TEST(PirImporter, ALinearLayer) {
   EXPECT_EQ(ErrorOf([&] { Import(ops, params + "x"); }).code(), ErrorCode::kCorrupt);
 }
 
+// normalized_shape says over how many axes, from the last.
+TEST(PirImporter, RootMeanSquaresOfTheLastAxes) {
+  const Json type = Tensor("t_f32", {2, 3, 4});
+  for (const int64_t axes : {1, 2}) {
+    Json shape = Json::array();
+    for (int64_t i = 3 - axes; i < 3; ++i) shape.push_back(i + 2);
+    const wherry::Program program =
+        Import({Data(1, "x", {2, 3, 4}), Data(2, "s", axes == 1 ? std::vector<int64_t>{4} : std::vector<int64_t>{3, 4}),
+                Op("1.rms_norm", {1, 2}, {Result(3, type), Result(4, Tensor("t_f32", {2, 3}))},
+                   {Attr("normalized_shape", "1.a_intarray", shape), Attr("epsilon", "0.a_f64", 1e-5)}),
+                Fetch(3, "out")});
+    const OpDesc& norm = FindOp(program, "rms_norm");
+    EXPECT_EQ(norm.GetAttr<int>("begin_norm_axis"), -axes);
+    EXPECT_EQ(norm.GetAttr<double>("epsilon"), 1e-5);
+    EXPECT_EQ(norm.Input("scale"), std::vector<std::string>{"s"});
+  }
+}
+
 TEST(PirImporter, VersionsUpToTheNewest) {
   const std::vector<Json> ops = {Data(1, "x", {2}), Op("1.relu", {1}, {Result(2, kFloat2)}), Fetch(2, "out")};
   for (int64_t version = 0; version <= kNewestVersion; ++version)
@@ -228,6 +246,16 @@ TEST(PirImporter, ContradictionsNameTheOperator) {
                       Fetch(2, "out")})
                 .code(),
             ErrorCode::kCorrupt);
+  // A parameter in the form of other operators, and a branch that writes a vector without elements.
+  const Error form = error_of({Data(1, "x", {2}), Op("0.parameter", {}, {}), Fetch(1, "out")});
+  EXPECT_EQ(form.code(), ErrorCode::kCorrupt);
+  EXPECT_NE(form.message().find("operator 1 ('0.parameter')"), std::string::npos) << form.message();
+  const Error empty =
+      error_of({Data(1, "c", {1}, "t_bool"), Data(2, "x", {2}), Op("0.combine", {}, {Result(4, Vector({}))}),
+                If(1, 9, {Op("1.array_write_", {4, 2, 2}, {Result(7, Vector({}))}), Op("2.yield", {2}, {})},
+                   {Op("2.yield", {2}, {})}),
+                Fetch(9, "out")});
+  EXPECT_EQ(empty.code(), ErrorCode::kUnsupported);
   Json twice = Param(1, "w", {2});
   Json other = Param(2, "w", {2});
   EXPECT_EQ(error_of({twice, other, Fetch(1, "out")}).code(), ErrorCode::kCorrupt);

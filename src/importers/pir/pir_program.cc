@@ -191,6 +191,8 @@ class Parser {
     for (const auto& [number, name] : kDialects) {
       if (op.dialect == number) op.dialect = name;
     }
+    // Its name and result stand in places of their own, which other operators do not have.
+    if (op.dialect == "builtin" && op.name == "parameter") Fail("a parameter is written as 'p' only");
     if (const Json* operands = OptionalField(json, "I")) {
       for (const Json& operand : Array(*operands, "I")) op.operands.push_back(ValueId(operand));
     }
