@@ -17,6 +17,8 @@ struct Window {
 // The windows of one axis, in float as Paddle computes them: the numbers decide where windows begin. `kernel` 0: they
 // lie side by side.
 std::vector<Window> WindowsOf(int64_t input, int64_t output, int64_t kernel, float u) {
+  // One window has no step from it to the next.
+  if (output == 1 && kernel > 0) return {{0, std::min(kernel, input)}};
   const float step = static_cast<float>(input - kernel) / static_cast<float>(output - (kernel > 0 ? 1 : 0));
   if (kernel == 0) {
     const int64_t base = input / output;
@@ -27,8 +29,7 @@ std::vector<Window> WindowsOf(int64_t input, int64_t output, int64_t kernel, flo
   const auto first = static_cast<int64_t>(u * step);
   std::vector<Window> windows;
   for (int64_t i = 0; i < output; ++i) {
-    // One window has no step from it to the next.
-    const int64_t begin = output == 1 && kernel > 0 ? 0 : at(i) - first;
+    const int64_t begin = at(i) - first;
     const int64_t end = kernel > 0 ? begin + kernel : at(i + 1) - first;
     windows.push_back({std::max<int64_t>(begin, 0), std::min(end, input)});
   }

@@ -67,7 +67,11 @@ class MemoryOptimizePass : public StmtPass {
     const auto it = roots_.find(value);
     return it == roots_.end() ? value : it->second;
   }
-  static size_t Bytes(const Node* value) { return static_cast<size_t>(EstimateBytes(value->AsArg().type)); }
+  // No more than what sums of them stay below 2^64 with: a declared shape may say anything.
+  static size_t Bytes(const Node* value) {
+    constexpr double kMost = 1ULL << 48U;
+    return static_cast<size_t>(std::min(EstimateBytes(value->AsArg().type), kMost));
+  }
 
   // As the runtime will have them: what costs more memory than it saves does not share.
   std::vector<Lifetime> Lifetimes(const SSAGraph& graph, const NodeList& order) const {
