@@ -39,7 +39,7 @@ struct PassContext {
   KernelPickFactor pick_factor;
   std::shared_ptr<ThreadPool> pool;  // for folding and measuring; null: the calling thread
   // A constant that is larger than what it is made from is folded up to this size (a mask for 2,048 positions), and as
-  // long as a pass has not made constants larger by more than this altogether. What shrinks is always folded.
+  // long as what a pass holds beside what it was made from is not more than the model's weights and this.
   size_t max_folded_bytes = size_t{16} << 20U;
   size_t max_folded_growth = size_t{64} << 20U;
   // For measured_kernel_pick_pass: what measures, and numbers for the symbols of dimensions. Null: nothing is measured.

@@ -3,11 +3,16 @@
 // arguments become attributes.
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/check.h"
 #include "base/checked_math.h"
+#include "base/stopwatch.h"
 #include "core/device_context.h"
+#include "ir/fuse_util.h"
 #include "kernel/invoke.h"
 #include "pass/pass_registry.h"
 #include "pass/rearrange.h"
@@ -114,7 +119,9 @@ class FoldConstantsPass : public ProgramPass {
 
   void FoldByRunning(SSAGraph* graph, Node* node) {
     const Node::Stmt& stmt = node->AsStmt();
+    std::set<const Node*> read_once;
     size_t read = 0;
+    size_t freed = 0;  // of that, what nothing else reads
     std::vector<CallArg> args(stmt.schema().args.size());
     for (size_t i = 0; i < args.size(); ++i) {
       const ArgDef& def = stmt.schema().args[i];
@@ -122,7 +129,10 @@ class FoldConstantsPass : public ProgramPass {
         const DenseTensor* weight = graph->TryWeight(arg);
         if (weight == nullptr) return;
         args[i].tensors.push_back(weight);
+        if (!read_once.insert(arg).second) continue;
         read += weight->nbytes();
+        if (HasOneUse(*graph, arg)) freed += weight->nbytes();
+        if (known_.insert(arg->AsArg().name).second) own_ += weight->nbytes();
       }
       if (stmt.HasAttr(def.name)) args[i].attribute = stmt.attrs().at(def.name);
     }
@@ -134,24 +144,34 @@ class FoldConstantsPass : public ProgramPass {
       options.output_counts.push_back(bound.size());
       for (Node* result : bound) {
         if (!result->AsArg().type.known()) return;
-        const size_t bytes = result->AsArg().type.tensor_meta().nbytes();
-        written = CheckedAdd(written, bytes, "size of constants");
+        const auto bytes = SizeIfAny(result->AsArg().type);
+        if (!bytes) return;
+        written = CheckedAdd(written, *bytes, "size of constants");
         results.push_back(result);
       }
     }
-    // A small model file may ask for any amount: what grows is bounded one by one and all together.
+    // A small model file may ask for any amount: what grows is bounded one by one, and what is held beside what it is
+    // made from all together.
     const size_t growth = written - std::min(written, read);
-    if (growth > 0 && (written > context().max_folded_bytes || growth > context().max_folded_growth - grown_)) {
+    const size_t held = written - std::min(written, freed);
+    const size_t most_held = context().max_folded_growth + own_;
+    if ((growth > 0 && written > context().max_folded_bytes) || held > most_held - std::min(most_held, held_)) {
       Note(StrCat(stmt.op_type(), ": not folded, its result of ", written, " bytes is larger than the ", read,
                   " bytes it is made from"));
       return;
     }
+    if (spent_ms_ > MostMilliseconds()) {
+      Note(StrCat(stmt.op_type(), ": not folded, ", spent_ms_, " ms were spent on others"));
+      return;
+    }
     if (std::string_view(stmt.schema().name) == "transpose" && written > kDeferredBytes &&
         SizeOf(args[0].tensors.at(0)->dtype()) != 0) {
+      held_ += held;
       return Replace(graph, node, results, {Transposed(stmt, args, results[0]->AsArg().type.tensor_meta())});
     }
     CpuContext cpu(context().pool);
     std::vector<DenseTensor> tensors;
+    const Stopwatch watch;
     try {
       for (std::vector<DenseTensor>& group : InvokeOp(stmt.schema(), args, &cpu, options)) {
         for (DenseTensor& tensor : group) tensors.push_back(std::move(tensor));
@@ -161,8 +181,9 @@ class FoldConstantsPass : public ProgramPass {
       Note(StrCat(stmt.op_type(), ": not folded: ", error.message()));
       return;
     }
+    spent_ms_ += watch.Milliseconds();
     if (tensors.size() < results.size()) return;
-    grown_ += growth;
+    held_ += held;
     Replace(graph, node, results, std::move(tensors));
   }
 
@@ -182,15 +203,32 @@ class FoldConstantsPass : public ProgramPass {
     return DenseTensor(meta, Buffer::Deferred(meta.nbytes(), std::move(write)));
   }
 
-  static void Replace(SSAGraph* graph, Node* stmt, const NodeList& results, std::vector<DenseTensor> tensors) {
+  // Nothing for more bytes than there can be: that is an error where the value is made, if it is.
+  static std::optional<size_t> SizeIfAny(const MetaTensor& type) {
+    try {
+      return type.tensor_meta().nbytes();
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  // For each byte of the model's weights that is read as long as it takes at 50 MB/s.
+  double MostMilliseconds() const { return 5000 + static_cast<double>(own_) / 5e4; }
+
+  void Replace(SSAGraph* graph, Node* stmt, const NodeList& results, std::vector<DenseTensor> tensors) {
     for (size_t i = 0; i < results.size(); ++i) {
-      graph->ReplaceUses(results[i], graph->NewWeight(results[i]->AsArg().name, std::move(tensors[i])));
+      Node* weight = graph->NewWeight(results[i]->AsArg().name, std::move(tensors[i]));
+      known_.insert(weight->AsArg().name);
+      graph->ReplaceUses(results[i], weight);
     }
     graph->EraseStmt(stmt);
   }
 
   bool inlined_ = false;
-  size_t grown_ = 0;  // bytes by which results were larger than what they were made from, so far
+  std::set<std::string> known_;  // weights that were read before, or made here
+  size_t own_ = 0;               // bytes of those that were not made here
+  size_t held_ = 0;              // bytes of results, less those of what only they were made from, so far
+  double spent_ms_ = 0;          // on running statements, so far
 };
 
 }  // namespace
