@@ -103,7 +103,7 @@ double Products(const KernelProblem& problem) {
   if (op == "fc") return 2 * Elements(*problem.Input("input")) * ExtentAt(*problem.Input("w"), -1);
   if (op == "mul")
     return 2 * Elements(*problem.Input("x")) * Elements(*problem.Input("y")) / ExtentAt(*problem.Input("y"), 0);
-  if (IsOneOf(op, {"matmul", "quantized_matmul", "fused_matmul"})) {
+  if (IsOneOf(op, {"matmul", "quantized_matmul", "fused_matmul", "weight_only_linear"})) {
     const bool may_transpose = problem.schema().FindArg("transpose_x") >= 0 && problem.HasAttr("transpose_x");
     const bool transposed = may_transpose && problem.Attr<bool>("transpose_x");
     const MetaTensor& x = *problem.Input("x");

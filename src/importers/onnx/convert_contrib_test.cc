@@ -78,6 +78,34 @@ TEST(OnnxContrib, MatMulNBits) {
   EXPECT_EQ(ErrorOf([&] { Import(node(3), inputs); }).code(), ErrorCode::kUnsupported);
 }
 
+// Constant weights stay as they are stored; anything else but f32 and bytes is spread out as before.
+TEST(OnnxContrib, MatMulNBitsOfConstants) {
+  const auto bytes = [](const std::string& name, const std::vector<int64_t>& dims) {
+    int64_t count = 1;
+    for (const int64_t dim : dims) count *= dim;
+    return TestTensor{name, dims, kUInt8, std::string(static_cast<size_t>(count), 'a'), {}, {}, {}, {}};
+  };
+  const auto import = [&](int bits, const TestTensor& zeros) {
+    TestModel model;
+    model.opsets = {{"", 28}, {"com.microsoft", 1}};
+    model.graph.inputs = {Value("x", {2, 5, 80}), Value("b", {6})};
+    model.graph.initializers = {bytes("w", {6, 3, 4 * bits}), FloatTensor("s", {18}, std::vector<float>(18, 0.5F))};
+    if (!zeros.name.empty()) model.graph.initializers.push_back(zeros);
+    model.graph.nodes = {Contrib("MatMulNBits", {{"K", 80}, {"N", 6}, {"bits", bits}, {"block_size", 32}})};
+    model.graph.nodes[0].inputs = {"x", "w", "s", zeros.name, "", "b"};
+    model.graph.outputs = {{"y", {}}};
+    return ImportBytes(model.Bytes());
+  };
+  const Program small = import(4, bytes("z", {6, 2}));
+  EXPECT_EQ(ResultMeta(small), "f32[2,5,6]");
+  EXPECT_EQ(FindOp(small, "weight_only_linear").GetAttr<int64_t>("group_size"), 32);
+  EXPECT_EQ(Types(import(8, TestTensor{})),
+            (std::vector<std::string>{"reshape", "reshape", "weight_only_linear", "add"}));
+  const Program of_floats = import(4, FloatTensor("z", {18}, std::vector<float>(18, 7.5F)));
+  EXPECT_EQ(FindOp(of_floats, "matmul").Type(), "matmul");
+  EXPECT_EQ(FindOp(import(2, bytes("z", {6, 1})), "matmul").Type(), "matmul");
+}
+
 TEST(OnnxContrib, MultiHeadAttentionKeepsItsKeys) {
   const std::vector<TestValue> inputs = {Value("q", {2, 5, 16}), Value("k", {2, 7, 16}), Value("v", {2, 7, 8})};
   const Program plain = Import(Contrib("MultiHeadAttention", {{"num_heads", 4}}), inputs);

@@ -128,6 +128,9 @@ MetaTensor QuantizedMatmulInferMeta(const MetaTensor& x, const MetaTensor& y, co
                                     const MetaTensor* out_zero, bool transpose_y, DataType dtype);
 MetaTensor QuantizedBinaryInferMeta(const MetaTensor& x, const MetaTensor& y, int x_zero, int y_zero, int out_zero);
 MetaTensor QuantizedMapInferMeta(const MetaTensor& x, const MetaTensor& table);
+MetaTensor WeightOnlyLinearInferMeta(const MetaTensor& x, const MetaTensor& weight, const MetaTensor* weight_scale,
+                                     const MetaTensor* zero_point, const std::vector<const MetaTensor*>& operands,
+                                     int bits, int64_t group_size, const Epilogue& epilogue);
 
 // Resampling.
 MetaTensor InterpolateInferMeta(const MetaTensor& x, const MetaTensor* roi, const MetaTensor* scale_tensor,

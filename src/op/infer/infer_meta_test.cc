@@ -261,6 +261,39 @@ TEST(Infer, ErrorsNameArgumentsAndShapes) {
   EXPECT_EQ(FcInferMeta(x, MetaTensor(D::kFloat, {Dim(3), Dim(4)}), {&y}, 1, epilogue).DebugString(), "f32[2,4]");
 }
 
+TEST(Infer, WeightOnlyLinear) {
+  const auto meta = [](D dtype, std::vector<int64_t> dims) {
+    return MetaTensor(dtype, std::vector<Dim>(dims.begin(), dims.end()));
+  };
+  const MetaTensor x = meta(D::kFloat, {2, 80});
+  const MetaTensor scale = meta(D::kFloat, {5, 3});
+  const auto infer = [&](const MetaTensor& weight, const MetaTensor* scales, const MetaTensor* zeros, int bits,
+                         int64_t group) {
+    return WeightOnlyLinearInferMeta(x, weight, scales, zeros, {}, bits, group, Epilogue()).DebugString();
+  };
+  const MetaTensor bytes = meta(D::kUInt8, {5, 80});
+  EXPECT_EQ(infer(bytes, &scale, nullptr, 8, 32), "f32[2,5]");
+  EXPECT_EQ(infer(meta(D::kUInt8, {5, 40}), &scale, nullptr, 4, 32), "f32[2,5]");
+  EXPECT_EQ(infer(meta(D::kUInt8, {5, 48}), &scale, nullptr, 4, 32), "f32[2,5]");  // whole groups
+  EXPECT_EQ(infer(meta(D::kBF16, {5, 80}), nullptr, nullptr, 8, -1), "f32[2,5]");
+  const auto refused = [&](const char* why, const MetaTensor& weight, const MetaTensor* scales, const MetaTensor* zeros,
+                           int bits, int64_t group) {
+    const std::string message = MessageOf([&] { infer(weight, scales, zeros, bits, group); });
+    EXPECT_NE(message.find(why), std::string::npos) << message;
+  };
+  const MetaTensor row_scale = meta(D::kFloat, {5});
+  const MetaTensor zeros = meta(D::kInt8, {5, 3});
+  refused("integers of 4 bits, x has 80 columns", meta(D::kUInt8, {5, 44}), &scale, nullptr, 4, 32);
+  refused("expected one per group", bytes, &row_scale, nullptr, 8, 32);
+  refused("expected one per row", bytes, &scale, nullptr, 8, -1);
+  refused("zero_point is", bytes, &scale, &zeros, 8, 32);
+  refused("expected 8, or 4 of u8", meta(D::kInt8, {5, 40}), &scale, nullptr, 4, 32);
+  refused("integers need a weight_scale", bytes, nullptr, nullptr, 8, -1);
+  refused("columns of both", meta(D::kBF16, {5, 79}), nullptr, nullptr, 8, -1);
+  refused("expected i8, u8 or floats", meta(D::kInt32, {5, 80}), nullptr, nullptr, 8, -1);
+  refused("group_size is 0", bytes, &scale, nullptr, 8, 0);
+}
+
 TEST(Infer, HostileSizes) {
   const MetaTensor x(D::kFloat, {Dim(2), Dim(3)});
   EXPECT_THROW(TileInferMeta(x, IntArray{INT64_MAX, 2}), Error);

@@ -1,4 +1,5 @@
 // Integers with a scale, and the operators on them.
+#include <algorithm>
 #include <vector>
 
 #include "base/check.h"
@@ -50,6 +51,29 @@ void CheckProduct(const Product& p, const char* y_name, const Dim* channels) {
   CheckParameter(p.x_zero, "x_zero", p.x.dtype, nullptr);
   CheckParameter(p.y_zero, y_name == nullptr ? "" : "the zero point of the weights", p.y.dtype, channels);
   CheckParameter(p.out_zero, "out_zero", p.dtype, nullptr);
+}
+
+// The scales of a weight stored small for its rows of `columns` integers: as many in each row.
+void CheckGroups(const MetaTensor& weight, const MetaTensor& scale, const Dim& columns, int bits, int64_t group_size) {
+  if (!scale.rank_known) return;
+  const int rank = group_size > 0 ? 2 : 1;
+  WHERRY_ENFORCE(scale.rank() == rank && !Conflict(scale.dims[0], weight.dims[0]), kInvalidArgument, "weight_scale is ",
+                 scale.DebugString(), " and group_size ", group_size, ", expected one per ",
+                 rank == 1 ? "row" : "group", " of weight ", weight.DebugString());
+  if (!columns.known()) return;
+  const int64_t size = group_size > 0 ? group_size : std::max<int64_t>(1, columns.value());
+  const int64_t groups = columns.value() / size + (columns.value() % size != 0 ? 1 : 0);
+  WHERRY_ENFORCE(rank == 1 || !Conflict(scale.dims[1], Dim(groups)), kInvalidArgument, "weight_scale is ",
+                 scale.DebugString(), ", expected ", groups, " groups of ", group_size, " along ", columns.value(),
+                 " columns of x");
+  if (!weight.dims[1].known()) return;
+  // Rows of whole bytes, which may hold the last group whole.
+  const int64_t stored = weight.dims[1].value();
+  const int64_t most = stored > INT64_MAX / 8 ? INT64_MAX : stored * 8 / bits;
+  WHERRY_ENFORCE(
+      most >= columns.value() && (most - columns.value() < 8 / bits || (most % size == 0 && most / size == groups)),
+      kInvalidArgument, "weight ", weight.DebugString(), " has rows of ", most, " integers of ", bits, " bits, x has ",
+      columns.value(), " columns");
 }
 
 // Integers as another type of the same shape: what infers shapes of floats serves both.
@@ -154,6 +178,43 @@ MetaTensor QuantizedMapInferMeta(const MetaTensor& x, const MetaTensor& table) {
                  ", the table is ", table.DebugString(), ": expected i8 or u8, and 256 elements");
   MetaTensor out = As(x, table.dtype);
   out.pixel_stride = 0;
+  return out;
+}
+
+MetaTensor WeightOnlyLinearInferMeta(const MetaTensor& x, const MetaTensor& weight, const MetaTensor* weight_scale,
+                                     const MetaTensor* zero_point, const std::vector<const MetaTensor*>& operands,
+                                     int bits, int64_t group_size, const Epilogue& epilogue) {
+  const bool is_byte = IsByte(weight.dtype);
+  WHERRY_ENFORCE(IsFloating(x.dtype), kInvalidArgument, "x is ", x.DebugString(), ", expected floats");
+  WHERRY_ENFORCE(is_byte || IsFloating(weight.dtype), kInvalidArgument, "weight is ", weight.DebugString(),
+                 ", expected i8, u8 or floats");
+  WHERRY_ENFORCE(bits == 8 || (bits == 4 && weight.dtype == DataType::kUInt8), kInvalidArgument, "bits is ", bits,
+                 " for weight ", weight.DebugString(), ", expected 8, or 4 of u8");
+  WHERRY_ENFORCE(group_size > 0 || group_size == -1, kInvalidArgument, "group_size is ", group_size,
+                 ", expected 1 or more, or -1");
+  WHERRY_ENFORCE(is_byte == (weight_scale != nullptr) && (is_byte || (zero_point == nullptr && group_size == -1)),
+                 kInvalidArgument, "weight is ", weight.DebugString(),
+                 ": integers need a weight_scale, floats take none");
+  WHERRY_ENFORCE(weight_scale == nullptr || IsFloating(weight_scale->dtype), kInvalidArgument, "weight_scale is ",
+                 weight_scale->DebugString(), ", expected floats");
+  if (zero_point != nullptr) {
+    const bool fits = zero_point->dtype == weight.dtype &&
+                      (!zero_point->rank_known || !weight_scale->rank_known || zero_point->dims == weight_scale->dims);
+    WHERRY_ENFORCE(fits, kInvalidArgument, "zero_point is ", zero_point->DebugString(), ", expected ",
+                   ToString(weight.dtype), " in the shape of weight_scale ", weight_scale->DebugString());
+  }
+  if (!x.rank_known || !weight.rank_known) return MetaTensor::UnknownRank(x.dtype);
+  WHERRY_ENFORCE(x.rank() >= 1 && weight.rank() == 2, kInvalidArgument, "x is ", x.DebugString(), " and weight ",
+                 weight.DebugString(), ", expected an axis of columns and a matrix");
+  if (is_byte) {
+    CheckGroups(weight, *weight_scale, x.dims.back(), bits, group_size);
+  } else {
+    WHERRY_ENFORCE(!Conflict(x.dims.back(), weight.dims[1]), kInvalidArgument, "x is ", x.DebugString(), " and weight ",
+                   weight.DebugString(), ": columns of both must be as many");
+  }
+  MetaTensor out(x.dtype, x.dims);
+  out.dims.back() = weight.dims[0];
+  CheckEpilogue(epilogue, operands, out, -1);
   return out;
 }
 

@@ -1,0 +1,163 @@
+// weight_only_linear: rows in f32 by constant weights of 16, 8 or 4 bits.
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/strings.h"
+#include "core/device_context.h"
+#include "kernel/kernel_context.h"
+#include "kernel/kernel_registrar.h"
+#include "kernels/cpu/gemm/word_gemm.h"
+#include "kernels/cpu/op_epilogue.h"
+
+namespace wherry::cpu {
+namespace {
+
+// Positions among the kernel's tensors.
+constexpr size_t kX = 0;
+constexpr int kWeight = 1;
+constexpr int kScale = 2;
+constexpr int kZero = 3;
+constexpr size_t kOperands = 4;
+
+// How the weight is packed, its scales, and its zero points, which depend on the integers' bits where these are u8.
+constexpr std::string_view kScaleFormat = "columns64";
+constexpr std::string_view kBits[] = {":bits=4", ":bits=8", ":bits=16"};
+constexpr std::string_view kWordFormat = "words64";
+
+struct WeightOnlyPlan : KernelPlan {
+  WordGemm gemm;  // without pointers
+};
+
+// The bits that a format ends with.
+int BitsOf(const TensorMeta& weight, std::string_view name, std::string_view format) {
+  const std::string_view rest = format.substr(std::min(name.size(), format.size()));
+  const bool is_byte = weight.dtype == DataType::kInt8 || weight.dtype == DataType::kUInt8;
+  const bool fits = format.starts_with(name) && weight.shape.rank() <= 2 && !weight.shape.empty() &&
+                    (is_byte ? rest == kBits[0] || rest == kBits[1] : rest == kBits[2]);
+  WHERRY_ENFORCE(fits, kInvalidArgument, "a weight ", weight.DebugString(), " has no form '", format, "'");
+  return rest == kBits[0] ? 4 : rest == kBits[1] ? 8 : 16;
+}
+
+int64_t RowBytes(const TensorMeta& weight) { return weight.shape.back() * static_cast<int64_t>(SizeOf(weight.dtype)); }
+
+// Of scales or zero points [columns] or [columns, groups].
+int64_t PanelElements(const TensorMeta& parameter) {
+  const int64_t groups = parameter.shape.rank() == 1 ? 1 : parameter.shape.back();
+  return PackedFloats(groups, parameter.shape[0]);
+}
+
+size_t PackedBytes(const TensorMeta& weight, std::string_view format) {
+  if (format == kScaleFormat) return static_cast<size_t>(PanelElements(weight)) * sizeof(float);
+  if (format.starts_with(kScaleFormat)) {
+    BitsOf(weight, kScaleFormat, format);
+    return static_cast<size_t>(PanelElements(weight)) * sizeof(int16_t);
+  }
+  BitsOf(weight, kWordFormat, format);
+  return static_cast<size_t>(PackedWords(RowBytes(weight), weight.shape[0])) * sizeof(uint32_t);
+}
+
+// Unsigned integers become signed ones less half of their range.
+void PackZeros(const DenseTensor& zeros, int bits, int16_t* packed) {
+  const int64_t columns = zeros.shape()[0];
+  const int64_t groups = zeros.shape().rank() == 1 ? 1 : zeros.shape().back();
+  const bool is_signed = zeros.dtype() == DataType::kInt8;
+  const auto* const from = static_cast<const uint8_t*>(zeros.raw_data());
+  for (int64_t panel = 0; panel * kPanelWidth < columns; ++panel) {
+    for (int64_t group = 0; group < groups; ++group) {
+      for (int64_t j = 0; j < kPanelWidth; ++j) {
+        const int64_t column = panel * kPanelWidth + j;
+        int value = 0;
+        if (column < columns) {
+          const uint8_t byte = from[column * groups + group];
+          value = is_signed ? static_cast<int8_t>(byte) : byte - (1 << (bits - 1));
+        }
+        *packed++ = static_cast<int16_t>(value);
+      }
+    }
+  }
+}
+
+void Pack(const DenseTensor& weight, std::string_view format, void* packed) {
+  if (format == kScaleFormat) {
+    const int64_t groups = weight.shape().rank() == 1 ? 1 : weight.shape().back();
+    return PackB({weight.data<float>(), 1, groups}, groups, weight.shape()[0], static_cast<float*>(packed), nullptr);
+  }
+  if (format.starts_with(kScaleFormat)) {
+    return PackZeros(weight, BitsOf(weight.meta(), kScaleFormat, format), static_cast<int16_t*>(packed));
+  }
+  const int bits = BitsOf(weight.meta(), kWordFormat, format);
+  const uint32_t flip = weight.dtype() != DataType::kUInt8 ? 0 : bits == 4 ? 0x88888888 : 0x80808080;
+  PackWords(weight.raw_data(), RowBytes(weight.meta()), weight.shape()[0], flip, static_cast<uint32_t*>(packed));
+}
+
+Support Supports(const KernelProblem& problem) {
+  for (const char* arg : {"weight", "weight_scale", "zero_point"}) {
+    const MetaTensor* const tensor = problem.Input(arg);
+    if (tensor != nullptr && !(tensor->known() && problem.IsConstant(arg))) {
+      return Support::No(StrCat("needs a constant ", arg));
+    }
+  }
+  const MetaTensor& weight = *problem.Input("weight");
+  const MetaTensor* const scale = problem.Input("weight_scale");
+  if (scale == nullptr ? weight.dtype != DataType::kBF16 : scale->dtype != DataType::kFloat) {
+    return Support::No("needs a weight of bf16, or of integers with f32 scales");
+  }
+  const int values = WordValues(problem.Attr<int>("bits"));
+  const auto group_size = problem.Attr<int64_t>("group_size");
+  if (group_size > 0 && group_size % values != 0) {
+    return Support::No(StrCat("needs groups of a multiple of ", values, " integers"));
+  }
+  return Support::Yes();
+}
+
+std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
+  auto plan = std::make_shared<WeightOnlyPlan>();
+  WordGemm& gemm = plan->gemm;
+  const TensorMeta weight = problem.Input("weight")->tensor_meta();
+  const Shape x = problem.Input("x")->shape();
+  gemm.k = x.back();
+  gemm.n = weight.shape[0];
+  gemm.m = x.numel(0, x.rank() - 1);
+  gemm.a_stride = gemm.k;
+  gemm.c_stride = gemm.n;
+  gemm.bits = weight.dtype == DataType::kBF16 ? 16 : problem.Attr<int>("bits");
+  gemm.row_words = PackedWords(RowBytes(weight), 1) / kPanelWidth;
+  if (const auto size = problem.Attr<int64_t>("group_size"); size > 0) {
+    gemm.group_size = size;
+    gemm.groups = problem.Input("weight_scale")->shape().back();
+  }
+  const std::string_view bits = kBits[gemm.bits / 8];
+  plan->packs.push_back({kWeight, StrCat(kWordFormat, bits)});
+  if (problem.Input("weight_scale") != nullptr) plan->packs.push_back({kScale, std::string(kScaleFormat)});
+  if (problem.Input("zero_point") != nullptr) plan->packs.push_back({kZero, StrCat(kScaleFormat, bits)});
+  plan->algorithm = StrCat("gemm, weights of ", gemm.bits, " bits");
+  return plan;
+}
+
+// Attributes: bits, group_size, epilogue.
+void Run(KernelContext* context) {
+  const auto& plan = context->plan<WeightOnlyPlan>();
+  DenseTensor& out = *context->Output(0);
+  const TileEpilogue epilogue = BindEpilogue(context->AttrAt<Epilogue>(2), context->InputAt(kOperands), plan.gemm.n);
+  const auto packed = [&](size_t i) { return context->Packed(i).buffer->data(); };
+  WordGemm gemm = plan.gemm;
+  gemm.a = context->Input(kX)->data<float>();
+  gemm.words = static_cast<const uint32_t*>(packed(0));
+  if (context->packed_count() > 1) gemm.scales = static_cast<const float*>(packed(1));
+  if (context->packed_count() > 2) gemm.zeros = static_cast<const int16_t*>(packed(2));
+  gemm.c = out.mutable_data<float>();
+  gemm.epilogue = &epilogue;
+  RunWordGemm(gemm, context->device_as<CpuContext>().pool());
+}
+
+}  // namespace
+
+REGISTER_KERNEL_VARIANT(weight_only_linear, cpu, words, kNative, kFloat, kNCHW)
+    .Supports(&Supports)
+    .Plan(&Plan)
+    .Pack(&PackedBytes, &Pack)
+    .Run(&Run);
+
+}  // namespace wherry::cpu
