@@ -10,6 +10,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "infer_shapes_pass",          // types first: everything below asks for them
       "quantized_map_fuse_pass",    // functions of bytes, before products of two bytes are taken
       "quantize_fuse_pass",         // while weights are still integers: folding would make floats of them
+      "weight_only_fuse_pass",      // likewise
       "fold_constants_pass",        // shape arithmetic becomes numbers, branches that are always taken are taken
       "common_subexpression_pass",  // one of each, before patterns ask whether a value has one reader
       "sink_views_pass",            // so that views meet, and operators what they may be fused into
@@ -40,6 +41,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "eliminate_dead_pass",
       "elementwise_fuse_pass",  // what no epilogue took
       // place: decide where and how each op runs.
+      "weight_precision_pass",          // where the valid places ask for it, once it is known what reads weights
       "infer_shapes_pass",              // fused ops' results
       "static_kernel_pick_pass",        // a kernel for every op
       "legalize_pass",                  // split what the picked kernel refuses
