@@ -9,8 +9,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "command.h"
+#include "machine_peak.h"
 #include "model_options.h"
 #include "wherry/text.h"
 
@@ -88,18 +90,27 @@ double TotalMicroseconds(const std::vector<OpTime>& ops) {
   return total;
 }
 
-void PrintOps(std::vector<OpTime> ops) {
+// Of the threads that a run uses.
+MachinePeak PeakOf(const BenchOptions& options) {
+  const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return MeasureMachinePeak(options.threads > 0 ? std::min(options.threads, all) : all);
+}
+
+void PrintOps(std::vector<OpTime> ops, const MachinePeak& peak) {
+  std::printf("  this machine at most: %.1f GFLOP/s, %.1f GB/s from memory (caches are faster)\n", peak.gflops,
+              peak.gbytes);
   const double total = TotalMicroseconds(ops);
   std::stable_sort(ops.begin(), ops.end(),
                    [](const OpTime& a, const OpTime& b) { return a.event.duration_us > b.event.duration_us; });
-  std::printf("  %9s %6s %9s %9s %7s  %-18s %-28s %s\n", "us", "%", "estimated", "GFLOP/s", "GB/s", "op", "kernel",
-              "result, shapes");
+  std::printf("  %9s %6s %9s %9s %7s %6s  %-18s %-28s %s\n", "us", "%", "estimated", "GFLOP/s", "GB/s", "% peak", "op",
+              "kernel", "result, shapes");
   for (const OpTime& op : ops) {
     const ProfileEvent& event = op.event;
     const double us = std::max(event.duration_us, 1e-3);
-    std::printf("  %9.1f %6.1f %9.1f %9.1f %7.1f  %-18s %-28s %s %s\n", event.duration_us,
+    std::printf("  %9.1f %6.1f %9.1f %9.1f %7.1f %6.1f  %-18s %-28s %s %s\n", event.duration_us,
                 100 * event.duration_us / total, event.estimated_us, event.flops / us / 1e3, event.bytes / us / 1e3,
-                event.op.c_str(), event.kernel.c_str(), Printable(event.name).c_str(), event.shapes.c_str());
+                100 * event.flops / us / 1e3 / peak.gflops, event.op.c_str(), event.kernel.c_str(),
+                Printable(event.name).c_str(), event.shapes.c_str());
   }
 }
 
@@ -182,8 +193,11 @@ Json Bench(const BenchOptions& options, const std::string& path) {
   }
   if (options.ops) {
     const std::vector<OpTime> ops = MeasureOps(predictor.get(), options.seconds);
+    const MachinePeak peak = PeakOf(options);
+    result["peak_gflops"] = peak.gflops;
+    result["peak_gbytes"] = peak.gbytes;
     if (!options.json) {
-      PrintOps(ops);
+      PrintOps(ops, peak);
       PrintFamilies(ops);
     }
     const double total = TotalMicroseconds(ops);
@@ -218,7 +232,7 @@ void AddBenchCommand(CLI::App* app) {
   command->add_option("--seconds", options->seconds, "how long each model runs")
       ->check(Number(0, 3600))
       ->capture_default_str();
-  command->add_flag("--ops", options->ops, "time, GFLOP/s and GB/s of each op");
+  command->add_flag("--ops", options->ops, "time, GFLOP/s, share of this machine's peak and GB/s of each op");
   command->add_flag("--json", options->json, "prints JSON");
   command->callback([options] {
     Json list = Json::array();

@@ -166,7 +166,8 @@ struct ExplainOptions {
 // optimised before there are no passes and both diagrams are the same.
 ModelExplanation ExplainModel(const CxxConfig& config, const ExplainOptions& options = {});
 // Every candidate kernel of an op (by result name or label; or of all ops of a type) with its cost, measured if so
-// asked, or its refusal, and the pick; for an op that a pass removed, which. Error(kNotFound).
+// asked, or its refusal, and the pick; for an op that a pass removed, which; for a type also how many of its ops which
+// pass took. Error(kNotFound).
 std::string ExplainOp(const CxxConfig& config, const std::string& op, const ExplainOptions& options = {});
 // The same as JSON, valid UTF-8 whatever the names are (other bytes become U+FFFD).
 std::string ToJson(const ModelExplanation& explanation);

@@ -146,6 +146,9 @@ TEST_F(ExplainTest, ExplainOpKnowsTypesAndWhatIsGone) {
   const CxxConfig config = Config(kFcProgram);
   EXPECT_NE(ExplainOp(config, "fc").find("  -> "), std::string::npos);
   EXPECT_NE(ExplainOp(config, "m").find("removed by fc_fuse_pass"), std::string::npos);
+  EXPECT_EQ(ExplainOp(config, "mul"), "  1 mul taken by fc_fuse_pass\n");
+  EXPECT_EQ(ExplainOp(config, "add"), "  1 add taken by fc_fuse_pass, which put fc in their place\n");
+  EXPECT_EQ(ExplainOp(config, "fc").find("taken by"), std::string::npos);
 }
 
 }  // namespace

@@ -43,10 +43,51 @@ std::string ExplainText(const OpExplanation& op) {
   return text;
 }
 
+// "conv2d(x: a) -> (out: b)": "conv2d".
+std::string TypeOfText(const std::string& text) { return text.substr(0, text.find('(')); }
+
+// What passes took of each type of op, as lines: "24 conv2d taken by quantize_fuse_pass, which put quantized_conv2d in
+// their place". What a pass only moves (a fused op has the name of the last result) does not count.
+class TakenOps {
+ public:
+  void Add(const std::string& pass, const std::vector<OpChange>& changes) {
+    struct Balance {
+      int lost = 0;
+      std::set<std::string> instead;
+    };
+    std::map<std::string, Balance> types;
+    for (const OpChange& change : changes) {
+      const std::string before = TypeOfText(change.before);
+      const std::string after = TypeOfText(change.after);
+      if (before == after) continue;
+      ++types[before].lost;
+      --types[after].lost;
+      if (!after.empty()) types[before].instead.insert(after);
+    }
+    for (const auto& [type, balance] : types) {
+      if (type.empty() || balance.lost <= 0) continue;
+      std::string& text = texts_[type];
+      text += StrCat("  ", balance.lost, " ", type, " taken by ", pass);
+      if (!balance.instead.empty()) {
+        text += StrCat(", which put ", Join(balance.instead, " and "), " in their place");
+      }
+      text += "\n";
+    }
+  }
+  std::string Text(const std::string& type) const {
+    const auto text = texts_.find(type);
+    return text == texts_.end() ? "" : text->second;
+  }
+
+ private:
+  std::map<std::string, std::string> texts_;
+};
+
 // A load that remembers what --explain may be asked for.
 struct Explained {
   std::vector<OpExplanation> ops;            // when kernels had been picked, else at the end
   std::map<std::string, std::string> fates;  // what happened to ops that are gone, by the name of their first result
+  TakenOps taken;
 
   explicit Explained(const CxxConfig& config) {
     OpTexts texts;
@@ -55,9 +96,11 @@ struct Explained {
     observer.imported = [&texts](const Program& program) { texts = TextsOf(program); };
     observer.after_pass = [&](const std::string& pass, int, const mir::SSAGraph& graph) {
       OpTexts now = TextsOf(graph.Snapshot());
-      for (const OpChange& change : Differences(texts, now)) {
+      const std::vector<OpChange> changes = Differences(texts, now);
+      for (const OpChange& change : changes) {
         if (change.after.empty()) fates[change.name] = StrCat(change.before, "\n  removed by ", pass, "\n");
       }
+      taken.Add(pass, changes);
       texts = std::move(now);
       if (ops.empty() && HasPicks(graph)) ops = ExplainKernels(graph, pool);
     };
@@ -108,10 +151,11 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op, const Expl
   if (!text.empty()) return text;
   const auto fate = explained.fates.find(op);
   if (fate != explained.fates.end()) return fate->second;
-  // A type stands for all its ops.
+  // A type stands for all its ops, those that passes took too.
   for (const OpExplanation& each : explained.ops) {
     if (each.type == op) text += ExplainText(each);
   }
+  text += explained.taken.Text(op);
   WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label, result or type is ", Quote(op),
                  DidYouMean(op, names));
   return text;
