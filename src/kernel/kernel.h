@@ -22,7 +22,7 @@ struct Support {
   static Support No(std::string why) { return {false, std::move(why)}; }
 };
 
-// A weight rearranged for a kernel. The format names everything the arrangement depends on ("gemm64:t"), so that it can
+// A weight rearranged for a kernel. The format names everything the arrangement depends on ("gemm16:t"), so that it can
 // be shared between kernels, clones and files. Immutable.
 struct PackedWeight {
   std::string format;

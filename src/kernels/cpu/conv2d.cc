@@ -106,7 +106,7 @@ size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
 void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
   const ConvFormat parsed = ParseConvPackFormat(format);
   PackConv(parsed.algorithm, ConvWeightShapeOf(filter.shape(), parsed.groups), filter.data<float>(),
-           static_cast<float*>(packed), nullptr);
+           static_cast<float*>(packed), nullptr, parsed.layout);
 }
 
 void Run(KernelContext* context) {

@@ -22,11 +22,12 @@ constexpr size_t kX = 0;
 constexpr size_t kY = 1;
 constexpr size_t kOperands = 2;
 
-// How a weight is packed: as it is, or transposed. The first axes of a weight of more than two are its rows if their
-// number follows: "gemm64:rows=2".
-constexpr std::string_view kPlainFormat = "gemm64";
-constexpr std::string_view kTransposedFormat = "gemm64:t";
-constexpr std::string_view kRowsFormat = "gemm64:rows=";
+// How a weight is packed: "gemm" and the name of the panels' layout; then ":t" if it is transposed, or the number of a
+// weight's first axes that are its rows: "gemm64:rows=2".
+constexpr std::string_view kFormat = "gemm";
+constexpr std::string_view kPlain = "";
+constexpr std::string_view kTransposed = ":t";
+constexpr std::string_view kRows = ":rows=";
 
 // The product as loops over BatchedGemm: broadcast batch axes beyond the innermost are walked one by one.
 struct MatmulPlan : KernelPlan {
@@ -52,6 +53,7 @@ MatmulPlan::MatmulPlan(const Matrices& x, const Matrices& y, bool packs_y, int t
   gemm.k = x.columns;
   gemm.a = {nullptr, x.row_stride, x.column_stride};
   gemm.b = {nullptr, y.row_stride, y.column_stride};
+  gemm.packed_layout = WeightLayout();
   gemm.c_stride = gemm.n;
   gemm.c_batch_stride = gemm.m * gemm.n;
   // Batch axes from the innermost out; an axis joins the loop inside it if both operands go on evenly.
@@ -112,12 +114,20 @@ void MatmulPlan::Run(KernelContext* context, const TileEpilogue& epilogue) const
   }
 }
 
-Matrices ViewOfFormat(const Shape& weight, std::string_view format) {
-  if (format == kPlainFormat || format == kTransposedFormat) {
-    return ViewMatrices(weight, format == kTransposedFormat, false);
+// The layout of a format, and what follows it.
+std::pair<PanelLayout, std::string_view> SplitFormat(std::string_view format) {
+  for (const PanelLayout layout : {PanelLayout::kRows, PanelLayout::kGroups}) {
+    const std::string prefix = StrCat(kFormat, LayoutName(layout));
+    if (format.starts_with(prefix)) return {layout, format.substr(prefix.size())};
   }
-  WHERRY_CHECK(format.starts_with(kRowsFormat) && format.size() == kRowsFormat.size() + 1, "format '", format, "'");
-  return ViewFlat(weight, format.back() - '0');
+  Throw(ErrorCode::kInvalidArgument, "'", format, "' is no packed form of a matrix");
+}
+
+Matrices ViewOfFormat(const Shape& weight, std::string_view format) {
+  const std::string_view form = SplitFormat(format).second;
+  if (form == kPlain || form == kTransposed) return ViewMatrices(weight, form == kTransposed, false);
+  WHERRY_CHECK(form.starts_with(kRows) && form.size() == kRows.size() + 1, "format '", format, "'");
+  return ViewFlat(weight, form.back() - '0');
 }
 
 size_t PackedMatrixBytes(const TensorMeta& weight, std::string_view format) {
@@ -128,14 +138,16 @@ size_t PackedMatrixBytes(const TensorMeta& weight, std::string_view format) {
 void PackMatrix(const DenseTensor& weight, std::string_view format, void* packed) {
   const Matrices view = ViewOfFormat(weight.shape(), format);
   PackB({weight.data<float>(), view.row_stride, view.column_stride}, view.rows, view.columns,
-        static_cast<float*>(packed), nullptr);
+        static_cast<float*>(packed), nullptr, SplitFormat(format).first);
 }
 
 std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, const Matrices& x, const Matrices& y,
-                                           const char* weight, std::string format) {
+                                           const char* weight, std::string_view form) {
   const bool packs = y.batch.empty() && problem.IsConstant(weight);
   auto plan = std::make_shared<MatmulPlan>(x, y, packs, problem.threads());
-  if (packs) plan->packs.push_back({static_cast<int>(kY), std::move(format)});
+  if (packs) {
+    plan->packs.push_back({static_cast<int>(kY), StrCat(kFormat, LayoutName(plan->gemm.packed_layout), form)});
+  }
   return plan;
 }
 
@@ -145,18 +157,18 @@ std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
   const Shape y_shape = problem.Input("y")->shape();
   return MakePlan(problem, ViewMatrices(problem.Input("x")->shape(), problem.Attr<bool>("transpose_x"), true),
                   ViewMatrices(y_shape, transpose_y, false), "y",
-                  std::string(transpose_y && y_shape.rank() > 1 ? kTransposedFormat : kPlainFormat));
+                  transpose_y && y_shape.rank() > 1 ? kTransposed : kPlain);
 }
 
 std::shared_ptr<const KernelPlan> PlanMul(const KernelProblem& problem) {
   const int y_rows = problem.Attr<int>("y_num_col_dims");
   return MakePlan(problem, ViewFlat(problem.Input("x")->shape(), problem.Attr<int>("x_num_col_dims")),
-                  ViewFlat(problem.Input("y")->shape(), y_rows), "y", StrCat(kRowsFormat, y_rows));
+                  ViewFlat(problem.Input("y")->shape(), y_rows), "y", StrCat(kRows, y_rows));
 }
 
 std::shared_ptr<const KernelPlan> PlanFc(const KernelProblem& problem) {
   return MakePlan(problem, ViewFlat(problem.Input("input")->shape(), problem.Attr<int>("in_num_col_dims")),
-                  ViewFlat(problem.Input("w")->shape(), 1), "w", StrCat(kRowsFormat, 1));
+                  ViewFlat(problem.Input("w")->shape(), 1), "w", StrCat(kRows, 1));
 }
 
 Support SupportsMul(const KernelProblem& problem) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr ConvAlgorithm kAlgorithms[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kGemm, ConvAlgorithm::kWinograd2,
                                          ConvAlgorithm::kWinograd4, ConvAlgorithm::kDepthwise};
-constexpr std::string_view kPrefix = "conv:";
+constexpr std::string_view kPrefix = "conv";  // then the name of the panels' layout
 
 WinogradSize WinogradSizeOf(ConvAlgorithm algorithm) {
   return algorithm == ConvAlgorithm::kWinograd4 ? WinogradSize::kF4 : WinogradSize::kF2;
@@ -30,33 +30,35 @@ int64_t ConvPackedSize(ConvAlgorithm algorithm, const ConvWeightShape& shape) {
 }
 
 void PackConv(ConvAlgorithm algorithm, const ConvWeightShape& shape, const float* weight, float* packed,
-              ThreadPool* pool) {
+              ThreadPool* pool, PanelLayout layout) {
   switch (algorithm) {
-    case ConvAlgorithm::kDirect: return PackImplicitGemm(shape, ImageForm::kNhwc, weight, packed, pool);
+    case ConvAlgorithm::kDirect: return PackImplicitGemm(shape, ImageForm::kNhwc, weight, packed, pool, layout);
     case ConvAlgorithm::kGemm:
       // The filter is [out][in]; the product's right-hand side is [in][out].
       return PackB({weight, 1, shape.in_channels_per_group}, shape.in_channels_per_group, shape.out_channels, packed,
-                   pool);
+                   pool, layout);
     case ConvAlgorithm::kWinograd2:
-    case ConvAlgorithm::kWinograd4: return PackWinograd(shape, WinogradSizeOf(algorithm), weight, packed, pool);
+    case ConvAlgorithm::kWinograd4: return PackWinograd(shape, WinogradSizeOf(algorithm), weight, packed, pool, layout);
     case ConvAlgorithm::kDepthwise: return PackDepthwise(shape, weight, packed);
   }
 }
 
 std::string ConvPackFormat(ConvAlgorithm algorithm, int64_t groups) {
-  return StrCat(kPrefix, ConvAlgorithmName(algorithm), ":", groups);
+  return StrCat(kPrefix, LayoutName(WeightLayout()), ":", ConvAlgorithmName(algorithm), ":", groups);
 }
 
 ConvFormat ParseConvPackFormat(std::string_view format) {
-  if (format.substr(0, kPrefix.size()) == kPrefix) {
-    const std::string_view rest = format.substr(kPrefix.size());
+  for (const PanelLayout layout : {PanelLayout::kRows, PanelLayout::kGroups}) {
+    const std::string prefix = StrCat(kPrefix, LayoutName(layout), ":");
+    if (!format.starts_with(prefix)) continue;
+    const std::string_view rest = format.substr(prefix.size());
     for (const ConvAlgorithm algorithm : kAlgorithms) {
       const std::string_view name = ConvAlgorithmName(algorithm);
       if (rest.substr(0, name.size()) != name || rest.substr(name.size(), 1) != ":") continue;
       int64_t groups = 0;
       const char* const end = rest.data() + rest.size();
       const auto parsed = std::from_chars(rest.data() + name.size() + 1, end, groups);
-      if (parsed.ec == std::errc() && parsed.ptr == end && groups > 0) return {algorithm, groups};
+      if (parsed.ec == std::errc() && parsed.ptr == end && groups > 0) return {algorithm, groups, layout};
     }
   }
   Throw(ErrorCode::kInvalidArgument, "'", format, "' is no packed form of a convolution's filter");
@@ -105,7 +107,7 @@ void ConvPlan::Run(const float* in, const float* packed, const TileEpilogue& epi
     RunDepthwise(*depthwise, in, packed, epilogue, out, pool);
   } else {
     GemmPacked({in, shape_.in_pixel_stride, 1}, packed, out, shape_.out_pixel_stride, shape_.out_pixels(),
-               shape_.weight.out_channels, shape_.weight.in_channels_per_group, epilogue, pool);
+               shape_.weight.out_channels, shape_.weight.in_channels_per_group, epilogue, pool, WeightLayout());
   }
 }
 

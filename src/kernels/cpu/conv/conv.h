@@ -20,14 +20,16 @@ int64_t ConvPackedSize(ConvAlgorithm algorithm, const ConvWeightShape& shape);
 
 // Packs a contiguous OIHW weight into `packed` (64-byte aligned).
 void PackConv(ConvAlgorithm algorithm, const ConvWeightShape& shape, const float* weight, float* packed,
-              ThreadPool* pool);
+              ThreadPool* pool, PanelLayout layout = WeightLayout());
 
-// The name of a packed form, and back: "conv:winograd4:1", the last being the groups, which the weight's own shape does
-// not tell. A name that is none is an Error(kInvalidArgument).
+// The name of a packed form for the instruction set that is active, and back: "conv16:winograd4:1", the layout of
+// panels, the algorithm and the groups, which the weight's own shape does not tell. A name that is none is an
+// Error(kInvalidArgument).
 std::string ConvPackFormat(ConvAlgorithm algorithm, int64_t groups);
 struct ConvFormat {
   ConvAlgorithm algorithm;
   int64_t groups;
+  PanelLayout layout;
 };
 ConvFormat ParseConvPackFormat(std::string_view format);
 

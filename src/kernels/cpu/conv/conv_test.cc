@@ -56,9 +56,11 @@ TEST(Conv, APackFormatNamesWhatItDependsOn) {
     const ConvFormat format = ParseConvPackFormat(ConvPackFormat(algorithm, 12));
     EXPECT_EQ(format.algorithm, algorithm);
     EXPECT_EQ(format.groups, 12);
+    EXPECT_EQ(format.layout, WeightLayout());
   }
-  for (const char* bad : {"", "conv:", "conv:winograd4", "conv:winograd4:", "conv:winograd4:0", "conv:winograd4:1x",
-                          "conv:fft:1", "gemm:direct:1", "conv:direct:99999999999999999999"}) {
+  for (const char* bad :
+       {"", "conv16:", "conv64:winograd4", "conv16:winograd4:", "conv16:winograd4:0", "conv16:winograd4:1x",
+        "conv16:fft:1", "conv:direct:1", "gemm16:direct:1", "conv64:direct:99999999999999999999"}) {
     EXPECT_THROW(ParseConvPackFormat(bad), Error) << bad;
   }
 }

@@ -87,12 +87,13 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
   const bool clips = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
   const bool direct = clips || form == EpilogueForm::kNone;
   const int64_t out_stride = plan.shape.out_pixel_stride;
-  const float* panel = job.panel + c.first_depth * job.width;
+  const int64_t row = PanelRow(kLayout, job.width);
   int64_t vectors = 0;
   for (int64_t column = 0; column < job.columns; column += vectors * kLanes) {
     vectors = ColumnBlockVectors(job.width - column);
     const int64_t columns = std::min(vectors * kLanes, job.columns - column);
     const int64_t out_column = job.column + column;
+    const float* const panel = job.panel + PanelColumn(kLayout, plan.depth, column) + c.first_depth * row;
     TileSink sink{nullptr, -kNoClamp, kNoClamp, columns, out_rows};
     if (clips) sink = {epilogue.BiasFrom(out_column), epilogue.lo(), epilogue.hi(), columns, out_rows};
     const BalancedTiles tiles(count, MaxTileRows(vectors));
@@ -107,7 +108,7 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
       if (form == EpilogueForm::kBiasAddClip) {
         for (int64_t r = 0; r < height; ++r) PrefetchAdded(epilogue, pixels[r], out_column, columns);
       }
-      MultiplyTileOf(vectors, height)(rows, c.runs, panel + column, job.width, sink);
+      MultiplyTileOf(vectors, height)(rows, c.runs, panel, row, sink);
       if (!direct) StoreFinishedTile({epilogue, tile, pixels, height, out_column, columns, out, out_stride});
     }
   }

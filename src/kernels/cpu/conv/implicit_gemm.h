@@ -28,7 +28,7 @@ int64_t ImplicitGemmPackedSize(const ConvWeightShape& shape);
 // Packs a contiguous OIHW weight into `packed` (64-byte aligned, ImplicitGemmPackedSize floats), for input of `form`.
 // Panels of 64 output channels: [group][panel][tap][channel][width] or [panel][channel][tap][width], see panel.h.
 void PackImplicitGemm(const ConvWeightShape& shape, ImageForm form, const float* weight, float* packed,
-                      ThreadPool* pool);
+                      ThreadPool* pool, PanelLayout layout = WeightLayout());
 
 // What depends on the shape. Immutable, may be shared by threads.
 class ImplicitGemmPlan {

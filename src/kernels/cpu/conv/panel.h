@@ -1,4 +1,4 @@
-// The packed form of a dense weight: panels of 64 output channels, one format on every instruction set.
+// The packed form of a dense weight: panels of 64 output channels, in the layout that WeightLayout() gives.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,8 @@
 
 namespace wherry::cpu {
 
-// A panel is depth x width floats, the width innermost. Every panel is kPanelWidth wide but the last, whose width is
-// what is left rounded up to 16 (zeros fill it): 16 is one AVX-512 vector, two of AVX2 and four of SSE4.
-inline constexpr int64_t kPanelStep = 16;
-
+// A panel is depth x width floats. Every panel is kPanelWidth wide but the last, whose width is what is left rounded up
+// to kPanelStep (zeros fill it).
 inline int64_t PanelCount(int64_t columns) { return (columns + kPanelWidth - 1) / kPanelWidth; }
 inline int64_t PanelWidth(int64_t columns, int64_t panel) {
   const int64_t left = columns - panel * kPanelWidth;
@@ -19,6 +17,15 @@ inline int64_t PanelWidth(int64_t columns, int64_t panel) {
 }
 // Columns of all panels of a matrix of `columns` columns.
 inline int64_t PaddedColumns(int64_t columns) { return (columns + kPanelStep - 1) / kPanelStep * kPanelStep; }
+
+// Floats from a panel's beginning to a column's, and from one of its rows to the next.
+constexpr int64_t PanelColumn(PanelLayout layout, int64_t depth, int64_t column) {
+  if (layout == PanelLayout::kRows) return column;
+  return column / kPanelStep * kPanelStep * depth + column % kPanelStep;
+}
+constexpr int64_t PanelRow(PanelLayout layout, int64_t width) {
+  return layout == PanelLayout::kRows ? width : kPanelStep;
+}
 
 // Splits rows into the fewest tiles of at most max_height whose heights differ by at most one: a leftover tile of one
 // row costs 2-3 % of a product with 197 rows.

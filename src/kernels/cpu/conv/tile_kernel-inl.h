@@ -25,6 +25,8 @@ inline constexpr float kNoClamp = std::numeric_limits<float>::infinity();
 // Vectors of a row that stay in registers together: four with 32 registers (AVX-512: a whole panel), two with 16. The
 // panel is walked in column blocks of as many.
 inline constexpr int64_t kMaxVectors = kRegisters == 32 ? 4 : 2;
+// What WeightLayout() gives. A column block lies within one group of columns.
+inline constexpr PanelLayout kLayout = kLanes == kPanelStep ? PanelLayout::kRows : PanelLayout::kGroups;
 
 // The tallest tile whose accumulators, one row of the panel and one broadcast fit the registers. Taller than 12 would
 // also spill the row pointers (16 general registers).
@@ -55,9 +57,9 @@ HWY_INLINE void StoreUpTo(FloatVec v, float* p, int64_t n) {
 }
 
 // out[r][j] = clamp(bias[j] + sum over runs and k < run length of rows[r][run + k] * panel[run + k][j]), for kRows rows
-// and kVectors * kLanes columns. `panel` points at the first column; its rows are panel_width floats apart.
+// and kVectors * kLanes columns. `panel` points at the first column; its rows are panel_row floats apart.
 template <int kRows, int kVectors>
-HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, const float* panel, int64_t panel_width,
+HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, const float* panel, int64_t panel_row,
                                const TileSink& sink) {
   FloatVec acc[kRows][kVectors];
   WHERRY_UNROLL
@@ -72,12 +74,12 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
       const float* a[kRows];
       WHERRY_UNROLL
       for (int r = 0; r < kRows; ++r) a[r] = rows[r] + offset;
-      const float* b = panel + (outer * runs.outer_depth + inner * runs.inner_depth) * panel_width;
+      const float* b = panel + (outer * runs.outer_depth + inner * runs.inner_depth) * panel_row;
       for (int64_t k = 0; k < runs.length; ++k) {
         FloatVec row[kVectors];
         WHERRY_UNROLL
         for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(FloatTag(), b + v * kLanes);
-        b += panel_width;
+        b += panel_row;
         WHERRY_UNROLL
         for (int r = 0; r < kRows; ++r) {
           const FloatVec x = Set(a[r][k]);

@@ -97,7 +97,7 @@ HWY_NOINLINE void TransformInput(const WinogradPlan& plan, const float* in, int6
   }
 }
 
-// products[point][tile][64] = input[point][tile][channel] * panel[point][channel][width], for every point.
+// products[point][tile][64] = input[point][tile][channel] * panel[point], channels x width, for every point.
 void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, const float* panel, int64_t width,
                    float* products) {
   const int64_t channels = plan.shape.in_channels();
@@ -117,7 +117,8 @@ void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, 
           rows[r] = input + (first + r) * plan.input_tile_stride;
           out[r] = products + (first + r) * kPanelWidth + column;
         }
-        MultiplyTileOf(vectors, height)(rows, runs, panel + column, width,
+        MultiplyTileOf(vectors, height)(rows, runs, panel + PanelColumn(kLayout, channels, column),
+                                        PanelRow(kLayout, width),
                                         {nullptr, -kNoClamp, kNoClamp, vectors * kLanes, out});
       }
     }

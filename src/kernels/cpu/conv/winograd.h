@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv/conv_shape.h"
+#include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/tile_epilogue.h"
 
 namespace wherry {
@@ -28,8 +29,8 @@ int64_t WinogradPackedSize(const ConvWeightShape& shape, WinogradSize size);
 
 // Packs a contiguous OIHW weight into `packed` (64-byte aligned): [panel][point][channel][width], see panel.h. The
 // transform is computed in double precision.
-void PackWinograd(const ConvWeightShape& shape, WinogradSize size, const float* weight, float* packed,
-                  ThreadPool* pool);
+void PackWinograd(const ConvWeightShape& shape, WinogradSize size, const float* weight, float* packed, ThreadPool* pool,
+                  PanelLayout layout = WeightLayout());
 
 // What depends on the shape. Immutable, may be shared by threads.
 struct WinogradPlan {

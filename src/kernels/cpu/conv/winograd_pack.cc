@@ -85,8 +85,8 @@ int64_t WinogradPackedSize(const ConvWeightShape& shape, WinogradSize size) {
   return side * side * shape.in_channels_per_group * PaddedColumns(shape.out_channels);
 }
 
-void PackWinograd(const ConvWeightShape& shape, WinogradSize size, const float* weight, float* packed,
-                  ThreadPool* pool) {
+void PackWinograd(const ConvWeightShape& shape, WinogradSize size, const float* weight, float* packed, ThreadPool* pool,
+                  PanelLayout layout) {
   const auto transform_kernels = WHERRY_ISA_CALL(TransformKernels);
   const KernelTransform transform = KernelTransformOf(size);
   const int64_t points = transform.points * transform.points;
@@ -104,7 +104,12 @@ void PackWinograd(const ConvWeightShape& shape, WinogradSize size, const float* 
           const float* const kernel = weight + ((first + k) * channels + c) * 9;
           for (int64_t tap = 0; tap < 9; ++tap) kernels[tap * kPanelWidth + k] = kernel[tap];
         }
-        transform_kernels(transform.rows, transform.points, kernels, width, to + c * width, point_stride);
+        // Columns that lie side by side are transformed together.
+        const int64_t row = PanelRow(layout, width);
+        for (int64_t k = 0; k < width; k += row) {
+          transform_kernels(transform.rows, transform.points, kernels + k, row,
+                            to + PanelColumn(layout, channels, k) + c * row, point_stride);
+        }
       }
     }
   });

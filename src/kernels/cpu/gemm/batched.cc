@@ -49,7 +49,7 @@ Plan MakePlan(const BatchedGemm& g, int threads) {
 }
 
 Panels MakePanels(const BatchedGemm& g, bool in_place, const MatrixView& b, float* slot, ThreadPool* pool) {
-  if (g.packed_b != nullptr) return Panels::Packed(g.packed_b, g.k, g.n);
+  if (g.packed_b != nullptr) return Panels::Packed(g.packed_b, g.k, g.n, g.packed_layout);
   if (!in_place) {
     PackB(b, g.k, g.n, slot, pool);
     return Panels::Packed(slot, g.k, g.n);

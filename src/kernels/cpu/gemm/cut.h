@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/cancellation.h"
+#include "base/cpu_info.h"
 #include "base/function_ref.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/gemm/gemm_call.h"
@@ -22,9 +23,9 @@ struct GemmCut {
 inline GemmCut CutGemm(int64_t m, int64_t tiles, int64_t panels, int64_t k, int64_t bytes, int threads) {
   // Chunks of less than this many multiply-adds (4-10 us) are not worth claiming.
   constexpr int64_t kMinWork = int64_t{1} << 19;
-  // Weights up to this size stay in L2 beside the rows, so each block of rows may go through all panels. Larger ones
+  // Weights up to half of L2 stay there beside the rows, so each block of rows may go through all panels. Larger ones
   // are taken a panel at a time, which stays in L2 while the rows pass by.
-  constexpr int64_t kSmallWeights = int64_t{512} << 10;
+  const auto small_weights = static_cast<int64_t>(CpuInfo::Get().l2_bytes / 2);
   constexpr int64_t kChunksPerThread = 12;
   // Between chunks a run can be cancelled: none takes more than 20 to 40 ms.
   constexpr int64_t kMostWork = int64_t{1} << 31;
@@ -32,7 +33,7 @@ inline GemmCut CutGemm(int64_t m, int64_t tiles, int64_t panels, int64_t k, int6
   const int64_t most = std::max<int64_t>(threads == 1 ? 1 : threads * kChunksPerThread, work / kMostWork);
   const int64_t chunks = std::clamp<int64_t>(work / kMinWork, 1, most);
   GemmCut cut;
-  if (bytes <= kSmallWeights && tiles >= chunks) {
+  if (bytes <= small_weights && tiles >= chunks) {
     cut.row_blocks = chunks;
   } else {
     cut.panel_blocks = tiles == 1 ? std::min(panels, chunks) : panels;

@@ -49,7 +49,7 @@ void RunOn(GemmCall call, int threads, decltype(kGemmBlock.Active()) block, Thre
     static constexpr float kNothing[kPanelWidth] = {};
     const int64_t panel_count = call.b.count;
     call.a = {kNothing, 0, 0};
-    call.b = {kNothing, 0, 0, kNothing, 0, panel_count};
+    call.b = {kNothing, 0, 0, 0, kNothing, 0, panel_count};
   }
   const RowTiles tiles(call.m);
   const int64_t panels = call.b.count;
@@ -69,8 +69,8 @@ void RunGemm(const GemmCall& call, ThreadPool* pool) {
 void RunGemmOnCaller(const GemmCall& call, Isa isa) { RunOn(call, 1, kGemmBlock.Of(isa), nullptr); }
 
 void GemmPacked(const MatrixView& a, const float* packed_b, float* c, int64_t c_stride, int64_t m, int64_t n, int64_t k,
-                const TileEpilogue& epilogue, ThreadPool* pool) {
-  RunGemm(GemmCall{a, Panels::Packed(packed_b, k, n), c, c_stride, m, n, k, &epilogue, 0}, pool);
+                const TileEpilogue& epilogue, ThreadPool* pool, PanelLayout layout) {
+  RunGemm(GemmCall{a, Panels::Packed(packed_b, k, n, layout), c, c_stride, m, n, k, &epilogue, 0}, pool);
 }
 
 }  // namespace wherry::cpu

@@ -15,13 +15,18 @@ struct Panels {
   const float* data = nullptr;
   int64_t panel_stride = 0;  // floats from one panel to the next
   int64_t row_stride = kPanelWidth;
-  const float* last = nullptr;  // the last panel
+  int64_t group_stride = kPanelStep;  // floats from the first kPanelStep columns to the next
+  const float* last = nullptr;        // the last panel
   int64_t last_row_stride = kPanelWidth;
   int64_t count = 0;
 
-  static Panels Packed(const float* packed, int64_t k, int64_t n) {
+  static Panels Packed(const float* packed, int64_t k, int64_t n, PanelLayout layout = PanelLayout::kRows) {
     Panels panels;
     panels.data = packed;
+    if (layout == PanelLayout::kGroups) {
+      panels.row_stride = panels.last_row_stride = kPanelStep;
+      panels.group_stride = k * kPanelStep;
+    }
     panels.panel_stride = k * kPanelWidth;
     panels.count = (n + kPanelWidth - 1) / kPanelWidth;
     panels.last = packed + std::max<int64_t>(0, panels.count - 1) * panels.panel_stride;

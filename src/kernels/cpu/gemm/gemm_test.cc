@@ -44,17 +44,18 @@ struct Shape {
 };
 
 // Runs C = A B with packed weights into a C with gaps between its rows and checks that the gaps are untouched.
-void CheckPacked(const Shape& s, bool transpose_a, bool transpose_b, ThreadPool* pool) {
-  SCOPED_TRACE(testing::Message() << s.m << "x" << s.k << "x" << s.n << " " << transpose_a << transpose_b);
+void CheckPacked(const Shape& s, bool transpose_a, bool transpose_b, PanelLayout layout, ThreadPool* pool) {
+  SCOPED_TRACE(testing::Message() << s.m << "x" << s.k << "x" << s.n << " " << transpose_a << transpose_b << " "
+                                  << LayoutName(layout));
   const std::vector<float> a_data = Random(s.m * s.k, 1);
   const std::vector<float> b_data = Random(s.k * s.n, 2);
   const MatrixView a = transpose_a ? MatrixView{a_data.data(), 1, s.m} : MatrixView{a_data.data(), s.k, 1};
   const MatrixView b = transpose_b ? MatrixView{b_data.data(), 1, s.k} : MatrixView{b_data.data(), s.n, 1};
   std::vector<float> packed(static_cast<size_t>(PackedFloats(s.k, s.n)));
-  PackB(b, s.k, s.n, packed.data(), pool);
+  PackB(b, s.k, s.n, packed.data(), pool, layout);
   const int64_t stride = s.n + 3;
   std::vector<float> c(static_cast<size_t>(s.m * stride), kGuard);
-  GemmPacked(a, packed.data(), c.data(), stride, s.m, s.n, s.k, TileEpilogue(), pool);
+  GemmPacked(a, packed.data(), c.data(), stride, s.m, s.n, s.k, TileEpilogue(), pool, layout);
   const std::vector<double> want = Reference(a, b, s.m, s.n, s.k);
   for (int64_t i = 0; i < s.m; ++i) {
     for (int64_t j = 0; j < stride; ++j) {
@@ -75,13 +76,15 @@ TEST(Gemm, PackedShapes) {
   ThreadPool two(2);
   ForEachIsa([&] {
     for (const Shape& s : shapes) {
-      CheckPacked(s, false, false, nullptr);
-      CheckPacked(s, true, false, nullptr);
-      CheckPacked(s, false, true, &two);
-      CheckPacked(s, true, true, &two);
+      for (const PanelLayout layout : {PanelLayout::kRows, WeightLayout()}) {
+        CheckPacked(s, false, false, layout, nullptr);
+        CheckPacked(s, true, false, layout, nullptr);
+        CheckPacked(s, false, true, layout, &two);
+        CheckPacked(s, true, true, layout, &two);
+      }
     }
-    CheckPacked({300, 130, 700}, false, false, &two);  // weights beyond the small-weights rule
-    CheckPacked({200, 96, 1500}, false, false, &two);
+    CheckPacked({300, 130, 700}, false, false, WeightLayout(), &two);  // weights beyond the small-weights rule
+    CheckPacked({200, 96, 1500}, false, false, WeightLayout(), &two);
   });
 }
 

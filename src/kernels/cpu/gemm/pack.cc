@@ -3,17 +3,25 @@
 
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/simd/four_floats.h"
+#include "kernels/cpu/simd/isa.h"
 
 namespace wherry::cpu {
 namespace {
 
 // One panel: columns [col, col + cols) of b.
-void PackPanel(const MatrixView& b, int64_t k, int64_t col, int64_t cols, float* packed) {
+void PackPanel(const MatrixView& b, int64_t k, int64_t col, int64_t cols, PanelLayout layout, float* packed) {
+  const int64_t row = layout == PanelLayout::kRows ? kPanelWidth : kPanelStep;
+  const int64_t group = layout == PanelLayout::kRows ? kPanelStep : k * kPanelStep;
+  const auto at = [&](int64_t i, int64_t j) { return packed + j / kPanelStep * group + i * row + j % kPanelStep; };
   if (cols < kPanelWidth) std::memset(packed, 0, static_cast<size_t>(k * kPanelWidth) * sizeof(float));
   const float* const source = b.data + col * b.col_stride;
   if (b.col_stride == 1) {
+    const int64_t width = std::min(cols, row);  // that lie side by side
     for (int64_t i = 0; i < k; ++i) {
-      std::memcpy(packed + i * kPanelWidth, source + i * b.row_stride, static_cast<size_t>(cols) * sizeof(float));
+      for (int64_t j = 0; j < cols; j += width) {
+        const size_t bytes = static_cast<size_t>(std::min(width, cols - j)) * sizeof(float);
+        std::memcpy(at(i, j), source + i * b.row_stride + j, bytes);
+      }
     }
     return;
   }
@@ -25,13 +33,13 @@ void PackPanel(const MatrixView& b, int64_t k, int64_t col, int64_t cols, float*
     if (b.row_stride == 1 && i1 - i0 == kBlock) {
       for (; j + 4 <= cols; j += 4) {
         for (int64_t i = i0; i < i1; i += 4) {
-          Transpose4x4(source + j * b.col_stride + i, b.col_stride, packed + i * kPanelWidth + j, kPanelWidth);
+          Transpose4x4(source + j * b.col_stride + i, b.col_stride, at(i, j), row);
         }
       }
     }
     for (; j < cols; ++j) {
       const float* const column = source + j * b.col_stride;
-      for (int64_t i = i0; i < i1; ++i) packed[i * kPanelWidth + j] = column[i * b.row_stride];
+      for (int64_t i = i0; i < i1; ++i) *at(i, j) = column[i * b.row_stride];
     }
   }
 }
@@ -40,7 +48,17 @@ void PackPanel(const MatrixView& b, int64_t k, int64_t col, int64_t cols, float*
 
 int64_t PackedFloats(int64_t k, int64_t n) { return (n + kPanelWidth - 1) / kPanelWidth * kPanelWidth * k; }
 
-void PackB(const MatrixView& b, int64_t k, int64_t n, float* packed, ThreadPool* pool) {
+PanelLayout WeightLayout() {
+#if defined(__aarch64__)
+  return PanelLayout::kGroups;
+#else
+  return ActiveIsa() == Isa::kAvx512 ? PanelLayout::kRows : PanelLayout::kGroups;
+#endif
+}
+
+const char* LayoutName(PanelLayout layout) { return layout == PanelLayout::kRows ? "64" : "16"; }
+
+void PackB(const MatrixView& b, int64_t k, int64_t n, float* packed, ThreadPool* pool, PanelLayout layout) {
   if (k == 0) return;
   const int64_t panels = (n + kPanelWidth - 1) / kPanelWidth;
   // About 64 KB a chunk: below, claiming costs more than packing.
@@ -48,7 +66,7 @@ void PackB(const MatrixView& b, int64_t k, int64_t n, float* packed, ThreadPool*
   ParallelFor(pool, panels, grain, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
       const int64_t col = p * kPanelWidth;
-      PackPanel(b, k, col, std::min(kPanelWidth, n - col), packed + p * k * kPanelWidth);
+      PackPanel(b, k, col, std::min(kPanelWidth, n - col), layout, packed + p * k * kPanelWidth);
     }
   });
 }

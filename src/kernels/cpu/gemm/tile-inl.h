@@ -24,11 +24,16 @@ constexpr int TileVectors() {
   return MR == 1 ? 8 : MR == 2 || kRegisters == 32 ? 4 : 2;
 }
 
-// Rows [row0, row0 + MR) times the NV * kLanes columns of b (rows of b are b_stride floats apart), stored at column
-// col.
+// Vectors in kPanelStep columns.
+inline constexpr int kStepVectors = static_cast<int>(kPanelStep / kLanes);
+
+// Rows [row0, row0 + MR) times the NV * kLanes columns of b (rows of b are b_stride floats apart, kPanelStep columns
+// the panels' group_stride), stored at column col.
 template <int MR, int NV>
 HWY_NOINLINE void GemmTile(const GemmCall& call, const float* b, int64_t b_stride, int64_t row0, int64_t col,
                            int64_t cols) {
+  // AVX-512 has PanelLayout::kRows only, and keeps its registers for more than a constant.
+  const int64_t group = kStepVectors == 1 ? kPanelStep : call.b.group_stride;
   FloatVec acc[MR][NV];
   WHERRY_UNROLL
   for (int r = 0; r < MR; ++r) {
@@ -41,7 +46,7 @@ HWY_NOINLINE void GemmTile(const GemmCall& call, const float* b, int64_t b_strid
   for (int64_t k = call.k; k > 0; --k) {
     FloatVec bv[NV];
     WHERRY_UNROLL
-    for (int j = 0; j < NV; ++j) bv[j] = Load(b + j * kLanes);
+    for (int j = 0; j < NV; ++j) bv[j] = Load(b + j / kStepVectors * group + j % kStepVectors * kLanes);
     WHERRY_UNROLL
     for (int r = 0; r < MR; ++r) {
       const FloatVec av = Set(a[r * a_row]);
@@ -78,7 +83,8 @@ HWY_INLINE void GemmRows(const GemmCall& call, int64_t row0, int64_t panel_begin
     const int64_t stride = is_last ? call.b.last_row_stride : call.b.row_stride;
     const int64_t cols = std::min(call.n - p * kPanelWidth, kPanelWidth);
     for (int64_t j = 0; j < cols; j += kStep) {
-      GemmTileColumns<MR>(call, panel + j, stride, row0, p * kPanelWidth + j, std::min(kStep, cols - j));
+      const float* const b = panel + j / kPanelStep * call.b.group_stride + j % kPanelStep;
+      GemmTileColumns<MR>(call, b, stride, row0, p * kPanelWidth + j, std::min(kStep, cols - j));
     }
   }
 }
