@@ -133,6 +133,20 @@ class QuantizeFusePass : public ProgramPass {
     return factors;
   }
 
+  // What `other` has for each channel if it is a bias of the product: a list, for a convolution with axes of 1 behind,
+  // which may be what an unsqueeze gave it. Else null.
+  static Node* BiasIn(const SSAGraph& graph, Node* other, bool is_conv) {
+    const MetaTensor& type = other->AsArg().type;
+    if (!type.known()) return nullptr;
+    if (!is_conv) return type.rank() == 1 ? other : nullptr;
+    const std::vector<Dim>& dims = type.dims;
+    const bool by_channel = dims.size() == 3 && dims[1] == Dim(1) && dims[2] == Dim(1);
+    const Node::Stmt* stmt = ProducerOf(other, "unsqueeze");
+    if (!by_channel || stmt == nullptr) return nullptr;
+    Node* list = stmt->input("x");
+    return graph.TryWeight(list) != nullptr && HasRank(list, 1) ? list : nullptr;
+  }
+
   static std::optional<Following> FollowingOf(const SSAGraph& graph, const Node* product, bool takes_bias) {
     Following following;
     following.result = product->outlinks()[0];
@@ -148,10 +162,9 @@ class QuantizeFusePass : public ProgramPass {
       Node* x = stmt->AsStmt().input("x");
       Node* y = stmt->AsStmt().input("y");
       Node* other = x == following.result ? y : x;
-      const MetaTensor& type = other->AsArg().type;
-      if (x != y && type.known() && type.rank() == 1 &&
-          (graph.TryWeight(other) != nullptr || Dequantized(graph, other))) {
-        following.bias = other;
+      Node* bias = BiasIn(graph, other, product->AsStmt().op_type() == "conv2d");
+      if (x != y && bias != nullptr && (graph.TryWeight(bias) != nullptr || Dequantized(graph, bias))) {
+        following.bias = bias;
         take(stmt);
         stmt = next();
       }
@@ -209,14 +222,16 @@ class QuantizeFusePass : public ProgramPass {
     if (!factors) return false;
     const Node::Stmt& stmt = node->AsStmt();
     const bool is_conv = stmt.op_type() == "conv2d";
-    const std::optional<Following> following = FollowingOf(*graph, node, !is_conv && factors->bias == nullptr);
+    std::optional<Following> following = FollowingOf(*graph, node, factors->bias == nullptr);
     std::vector<double> steps = factors->weight.scales;
     for (double& step : steps) step *= factors->x.scales[0];
     Node* const bias = factors->bias != nullptr ? factors->bias : following->bias;
     Node* integer_bias = nullptr;
     if (bias != nullptr) {
       integer_bias = BiasOf(graph, bias, steps, *following, factors->channels);
-      if (integer_bias == nullptr) return false;
+      if (integer_bias == nullptr && factors->bias != nullptr) return false;
+      // A sum with a bias that is no integer stays what it is, of floats.
+      if (integer_bias == nullptr) following = Following{{}, node->outlinks()[0], nullptr, std::nullopt, std::nullopt};
     }
     const std::string name = following->result->AsArg().name;
     Binding inputs{{"x", {factors->x.integers}}, {is_conv ? "filter" : "y", {factors->weight.integers}}};
