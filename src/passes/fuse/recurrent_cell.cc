@@ -233,7 +233,7 @@ class CellReader {
     }
     cell_.x.gates.push_back(of_x->block);
     cell_.state.gates.push_back(of_state->block);
-    cell_.biases.insert(cell_.biases.begin() + static_cast<std::ptrdiff_t>(cell_.x.gates.size()) - 1, sum.biases);
+    cell_.biases.insert(cell_.biases.begin() + static_cast<std::ptrdiff_t>(cell_.x.gates.size() - 1), sum.biases);
     cell_.biases.push_back(state_biases);
     return cell_.x.gates[0].rows == cell_.hidden || cell_.state.gates[0].rows == cell_.hidden;
   }
