@@ -76,11 +76,12 @@ void Compare(int64_t m, int64_t k, int64_t n, ThreadPool* pool, double seconds) 
   std::vector<float> theirs(own.size());
   std::vector<float> storage(static_cast<size_t>(cpu::PackedFloats(k, n)) + 16);
   float* const packed = storage.data() + (16 - reinterpret_cast<uintptr_t>(storage.data()) / 4 % 16) % 16;
-  cpu::PackB({b.data(), n, 1}, k, n, packed, pool);
+  const cpu::PanelLayout layout = cpu::WeightLayout();
+  cpu::PackB({b.data(), n, 1}, k, n, packed, pool, layout);
   DnnlMatmul dnnl(m, k, n, a.data(), b.data(), bias.data(), theirs.data());
   cpu::TileEpilogue epilogue;
   epilogue.Bias(bias.data()).Activate({ActKind::kRelu});
-  const auto run = [&] { cpu::GemmPacked({a.data(), k, 1}, packed, own.data(), n, m, n, k, epilogue, pool); };
+  const auto run = [&] { cpu::GemmPacked({a.data(), k, 1}, packed, own.data(), n, m, n, k, epilogue, pool, layout); };
   const std::vector<Timing> t = Interleave({{"own", run}, {"dnnl", [&] { dnnl.Run(); }}}, seconds);
   double worst = 0.0;
   for (size_t i = 0; i < own.size(); ++i) worst = std::fmax(worst, std::fabs(own[i] - theirs[i]));

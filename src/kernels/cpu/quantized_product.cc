@@ -1,8 +1,10 @@
 // quantized_conv2d on images whose channels are innermost, quantized_matmul.
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -39,11 +41,13 @@ int64_t WholeLines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // ---- quantized_conv2d
 
-// How a filter is packed: for so many groups, a row's windows in so many segments.
-constexpr std::string_view kConvFormat = "bytes64:groups=";
+// How factors are packed: this and the name of the panels' layout; a filter for so many groups, a row's windows in so
+// many segments.
+constexpr std::string_view kFormat = "bytes";
+constexpr std::string_view kConvGroups = ":groups=";
 constexpr std::string_view kConvSegments = ":segments=";
 // By the stride and the dilation along a line.
-constexpr std::string_view kDepthwiseFormat = "bytes64:depthwise:stride=";
+constexpr std::string_view kDepthwiseFormat = "bytes:depthwise:stride=";
 constexpr std::string_view kDepthwiseDilation = ":dilation=";
 
 struct QuantizedConvPlan : KernelPlan {
@@ -58,7 +62,7 @@ ByteProductShape FilterProduct(const Shape& filter, int64_t groups, int64_t segm
 }
 
 // Depth is [tap][channel], so that an image's channels are neighbours; zeros behind each segment.
-void PackFilterBytes(const DenseTensor& filter, const ByteProductShape& product, char* packed) {
+void PackFilterBytes(const DenseTensor& filter, const ByteProductShape& product, PanelLayout layout, char* packed) {
   const Shape& shape = filter.shape();
   const int64_t segment_taps = shape[2] * shape[3] / product.segments;
   const uint8_t flip = IsUnsigned(filter.meta()) ? 0x80 : 0;
@@ -74,7 +78,7 @@ void PackFilterBytes(const DenseTensor& filter, const ByteProductShape& product,
         }
       }
     }
-    PackBytes({columns.data(), false, 1, product.packed_k()}, product.packed_k(), product.n, packed);
+    PackBytes({columns.data(), false, 1, product.packed_k()}, product.packed_k(), product.n, packed, layout);
     packed += PackedByteSize(product.packed_k(), product.n);
   }
 }
@@ -89,18 +93,30 @@ int64_t TakeCount(std::string_view name, std::string_view* text) {
   return count;
 }
 
+// Reads kFormat and a layout off the front of `text`; nullopt if they are not there.
+std::optional<PanelLayout> TakeLayout(std::string_view* text) {
+  for (const PanelLayout layout : {PanelLayout::kRows, PanelLayout::kGroups}) {
+    const std::string name = StrCat(kFormat, LayoutName(layout));
+    if (!text->starts_with(name)) continue;
+    text->remove_prefix(name.size());
+    return layout;
+  }
+  return std::nullopt;
+}
+
 // Of a format and the filter that it is for; Error(kInvalidArgument) if they do not fit.
-ByteProductShape FilterProduct(const TensorMeta& filter, std::string_view format) {
+std::pair<ByteProductShape, PanelLayout> FilterProduct(const TensorMeta& filter, std::string_view format) {
   std::string_view rest = format;
-  const int64_t groups = TakeCount(kConvFormat, &rest);
+  const std::optional<PanelLayout> layout = TakeLayout(&rest);
+  const int64_t groups = TakeCount(kConvGroups, &rest);
   const int64_t segments = TakeCount(kConvSegments, &rest);
   const bool is_byte = filter.dtype == DataType::kUInt8 || filter.dtype == DataType::kInt8;
   const bool fits = is_byte && filter.shape.rank() == 4 && groups > 0 && segments > 0 &&
                     filter.shape[0] % groups == 0 &&
                     (segments == filter.shape[2] || segments == filter.shape[2] * filter.shape[3]);
-  WHERRY_ENFORCE(fits && rest.empty(), kInvalidArgument, "a filter ", filter.DebugString(), " has no form '", format,
-                 "'");
-  return FilterProduct(filter.shape, groups, segments);
+  WHERRY_ENFORCE(layout && fits && rest.empty(), kInvalidArgument, "a filter ", filter.DebugString(), " has no form '",
+                 format, "'");
+  return {FilterProduct(filter.shape, groups, segments), *layout};
 }
 
 ByteDepthwiseWindows DepthwiseWindows(const TensorMeta& filter, std::string_view format) {
@@ -116,7 +132,7 @@ ByteDepthwiseWindows DepthwiseWindows(const TensorMeta& filter, std::string_view
 
 size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
   if (format.starts_with(kDepthwiseFormat)) return DepthwiseWindows(filter, format).PackedBytes(filter.shape[0]);
-  return static_cast<size_t>(FilterProduct(filter, format).packed_bytes());
+  return static_cast<size_t>(FilterProduct(filter, format).first.packed_bytes());
 }
 
 void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
@@ -124,7 +140,8 @@ void PackFilter(const DenseTensor& filter, std::string_view format, void* packed
     return DepthwiseWindows(filter.meta(), format)
         .Pack(static_cast<const uint8_t*>(filter.raw_data()), IsUnsigned(filter.meta()), filter.shape()[0], packed);
   }
-  PackFilterBytes(filter, FilterProduct(filter.meta(), format), static_cast<char*>(packed));
+  const auto [product, layout] = FilterProduct(filter.meta(), format);
+  PackFilterBytes(filter, product, layout, static_cast<char*>(packed));
 }
 
 Support SupportsConv(const KernelProblem& problem) {
@@ -147,7 +164,8 @@ std::shared_ptr<const KernelPlan> PlanConv(const KernelProblem& problem) {
   }
   plan->product = ByteProductPlan(WindowProduct(plan->shape), problem.threads());
   plan->packs.push_back(
-      {static_cast<int>(kWeight), StrCat(kConvFormat, weight.groups, kConvSegments, plan->product.shape.segments)});
+      {static_cast<int>(kWeight), StrCat(kFormat, LayoutName(WeightLayout()), kConvGroups, weight.groups, kConvSegments,
+                                         plan->product.shape.segments)});
   plan->scratch_bytes = plan->product.scratch_bytes();
   plan->algorithm = "bytes, windows as rows";
   return plan;
@@ -180,8 +198,9 @@ void RunConv(KernelContext* context) {
 
 // ---- quantized_matmul
 
-constexpr std::string_view kPlainFormat = "bytes64";
-constexpr std::string_view kTransposedFormat = "bytes64:t";
+// Behind kFormat and the layout.
+constexpr std::string_view kPlain = "";
+constexpr std::string_view kTransposed = ":t";
 
 struct QuantizedMatmulPlan : KernelPlan {
   ByteProductPlan product;  // of all rows, when y has no batch axes; else of one matrix
@@ -192,25 +211,28 @@ struct QuantizedMatmulPlan : KernelPlan {
   Shape batch_shape;
 };
 
-void PackMatrixBytes(const uint8_t* data, const TensorMeta& meta, const Matrices& view, void* packed) {
-  PackBytes({data, IsUnsigned(meta), view.row_stride, view.column_stride}, view.rows, view.columns, packed);
+void PackMatrixBytes(const uint8_t* data, const TensorMeta& meta, const Matrices& view, PanelLayout layout,
+                     void* packed) {
+  PackBytes({data, IsUnsigned(meta), view.row_stride, view.column_stride}, view.rows, view.columns, packed, layout);
 }
 
-Matrices ViewOfFormat(const TensorMeta& weight, std::string_view format) {
+std::pair<Matrices, PanelLayout> ViewOfFormat(const TensorMeta& weight, std::string_view format) {
+  std::string_view rest = format;
+  const std::optional<PanelLayout> layout = TakeLayout(&rest);
   const bool is_byte = weight.dtype == DataType::kUInt8 || weight.dtype == DataType::kInt8;
-  WHERRY_ENFORCE((format == kPlainFormat || format == kTransposedFormat) && is_byte && weight.shape.rank() <= 2,
+  WHERRY_ENFORCE(layout && (rest == kPlain || rest == kTransposed) && is_byte && weight.shape.rank() <= 2,
                  kInvalidArgument, "a weight ", weight.DebugString(), " has no form '", format, "'");
-  return ViewMatrices(weight.shape, format == kTransposedFormat, false);
+  return {ViewMatrices(weight.shape, rest == kTransposed, false), *layout};
 }
 
 size_t PackedMatrixBytes(const TensorMeta& weight, std::string_view format) {
-  const Matrices view = ViewOfFormat(weight, format);
+  const Matrices view = ViewOfFormat(weight, format).first;
   return static_cast<size_t>(PackedByteSize(view.rows, view.columns));
 }
 
 void PackMatrix(const DenseTensor& weight, std::string_view format, void* packed) {
-  PackMatrixBytes(static_cast<const uint8_t*>(weight.raw_data()), weight.meta(), ViewOfFormat(weight.meta(), format),
-                  packed);
+  const auto [view, layout] = ViewOfFormat(weight.meta(), format);
+  PackMatrixBytes(static_cast<const uint8_t*>(weight.raw_data()), weight.meta(), view, layout, packed);
 }
 
 std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
@@ -228,7 +250,8 @@ std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
   plan->product = ByteProductPlan({rows, plan->y.columns, plan->y.rows}, problem.threads());
   if (is_shared && problem.IsConstant("y")) {
     const bool flips = transpose_y && y.rank() > 1;
-    plan->packs.push_back({static_cast<int>(kWeight), std::string(flips ? kTransposedFormat : kPlainFormat)});
+    plan->packs.push_back(
+        {static_cast<int>(kWeight), StrCat(kFormat, LayoutName(WeightLayout()), flips ? kTransposed : kPlain)});
   } else {
     plan->packed_bytes = WholeLines(PackedByteSize(plan->y.rows, plan->y.columns));
   }
@@ -270,7 +293,7 @@ void RunMatmul(KernelContext* context) {
     const void* packed = scratch;
     if (plan.packs.empty()) {
       const int64_t matrix = MatrixAt(plan.y.batch, plan.batch_shape, i);
-      PackMatrixBytes(right + matrix * k * shape.n, y.meta(), plan.y, scratch);
+      PackMatrixBytes(right + matrix * k * shape.n, y.meta(), plan.y, WeightLayout(), scratch);
     } else {
       packed = context->Packed(0).buffer->data();
     }

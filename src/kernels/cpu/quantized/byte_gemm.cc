@@ -28,6 +28,8 @@ constexpr int64_t MaxRows() {
   return kRegisters == 32 || kDot ? 6 : 4;
 }
 constexpr int kTileVectors = kRegisters == 32 ? 4 : 2;
+// Columns that lie side by side: what WeightLayout() gives. A tile is no wider.
+constexpr int64_t kSideBySide = kLanes == kPanelStep ? kBytePanel : kPanelStep;
 
 // Rows [row, row + MR) times NV vectors of columns from `col` on, whose packed bytes begin at b.
 template <bool kDot, int MR, int NV>
@@ -58,6 +60,7 @@ HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t ro
       } else {
         // Bytes 0 and 2, and 1 and 3, of each four as words.
         const WordTag words;
+        const auto low = hn::Set(words, int16_t{0xFF});
         WordVec even[NV];
         WordVec odd[NV];
         WHERRY_UNROLL
@@ -68,10 +71,10 @@ HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t ro
         }
         WHERRY_UNROLL
         for (int r = 0; r < MR; ++r) {
-          const int32_t x = FourBytes(a[r] + k);
-          const WordVec x_even = hn::BitCast(words, hn::Set(tag, x & 0x00FF00FF));
-          const WordVec x_odd =
-              hn::BitCast(words, hn::Set(tag, static_cast<int32_t>(static_cast<uint32_t>(x) >> 8U) & 0x00FF00FF));
+          // Apart in vectors: from a register two values would have to be spread, from memory one is for nothing.
+          const WordVec x = hn::BitCast(words, hn::Set(tag, FourBytes(a[r] + k)));
+          const WordVec x_even = hn::And(x, low);
+          const WordVec x_odd = hn::And(hn::ShiftRight<8>(x), low);
           WHERRY_UNROLL
           for (int j = 0; j < NV; ++j) {
             acc[r][j] = AddWordProducts(acc[r][j], x_even, even[j]);
@@ -79,7 +82,7 @@ HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t ro
           }
         }
       }
-      b += kBytePanel * 4;
+      b += kSideBySide * 4;
     }
   }
   const ByteResult result = call.result;  // a copy: what is stored could be the original
@@ -92,10 +95,12 @@ HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t ro
 
 template <bool kDot, int MR>
 void ByteRows(const ByteGemmCall& call, int64_t row, int64_t panel) {
-  const int8_t* b = static_cast<const int8_t*>(call.packed) + panel * call.a.packed_depth() * kBytePanel;
+  const auto* const packed = static_cast<const int8_t*>(call.packed);
   const int64_t end = std::min(call.n, (panel + 1) * kBytePanel);
   constexpr int64_t kStep = kTileVectors * kLanes;
-  for (int64_t col = panel * kBytePanel; col < end; col += kStep, b += kStep * 4) {
+  for (int64_t col = panel * kBytePanel; col < end; col += kStep) {
+    const int64_t within = col % kSideBySide;
+    const int8_t* const b = packed + (col - within) * call.a.packed_depth() + within * 4;
     const int64_t cols = std::min(kStep, end - col);
     // Half tiles: narrow results would otherwise multiply zeros.
     if (cols <= kStep / 4) {
@@ -149,14 +154,15 @@ const int32_t* PackedColumnSums(const void* packed, int64_t k, int64_t n) {
   return reinterpret_cast<const int32_t*>(static_cast<const char*>(packed) + PaddedBytes64(n) * PaddedDepth(k));
 }
 
-void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed) {
+void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed, PanelLayout layout) {
+  const int64_t width = layout == PanelLayout::kRows ? kBytePanel : kPanelStep;
   const int64_t depth = PaddedDepth(k);
   const auto* const from = static_cast<const uint8_t*>(b.data);
   const uint8_t flip = b.is_unsigned ? 0x80 : 0;  // less 128
   auto* to = static_cast<int8_t*>(packed);
-  for (int64_t panel = 0; panel < PaddedBytes64(n); panel += kBytePanel) {
+  for (int64_t first = 0; first < PaddedBytes64(n); first += width) {
     for (int64_t i = 0; i < depth; i += 4) {
-      for (int64_t j = panel; j < panel + kBytePanel; ++j) {
+      for (int64_t j = first; j < first + width; ++j) {
         for (int64_t d = i; d < i + 4; ++d) {
           const bool inside = d < k && j < n;
           *to++ = inside ? static_cast<int8_t>(from[d * b.row_stride + j * b.col_stride] ^ flip) : int8_t{0};

@@ -1,8 +1,7 @@
 // Products of integers of 8 bits, exact in i32: rows of u8 times packed columns of i8.
 //
-// Columns are packed in panels of 64, [ceil(N / 64)][ceil(K / 4)][64][4] with zeros behind K and N, then the sum of
-// each column (i32, N rounded up to 64). The format is the same on every instruction set. Weights of u8 are packed less
-// 128.
+// Columns are packed in panels of 64 with zeros behind K and N, in the layouts of gemm.h: [ceil(K / 4)][64][4], or
+// [4][ceil(K / 4)][16][4]; then the sum of each column (i32, N rounded up to 64). Weights of u8 are packed less 128.
 //
 // With VNNI four products and their sum are one instruction; without it they are two of 16 bits, with the same sums.
 #pragma once
@@ -10,6 +9,7 @@
 #include <cstdint>
 
 #include "base/cpu_info.h"
+#include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/quantized/byte_result.h"
 
 namespace wherry::cpu {
@@ -30,7 +30,7 @@ struct ByteMatrix {
   int64_t col_stride = 1;
 };
 // `packed`: PackedByteSize(k, n) bytes, aligned to 4.
-void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed);
+void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed, PanelLayout layout = WeightLayout());
 
 // Whether the processor multiplies four bytes at once on the vectors of this level.
 bool HasByteDot(Isa isa);
@@ -50,7 +50,7 @@ struct ByteRows {
 struct ByteGemmCall {
   ByteRows a;
   const int32_t* row_sums = nullptr;  // of each row; null without result.weight_zeros
-  const void* packed = nullptr;
+  const void* packed = nullptr;       // in the layout for the instruction set
   int64_t rows = 0;
   int64_t n = 0;
   int64_t panel_begin = 0;

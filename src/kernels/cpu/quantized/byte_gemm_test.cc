@@ -43,12 +43,12 @@ TEST(ByteGemm, EveryBodyGivesTheSums) {
     for (uint8_t& x : a) x = random() % 4 == 0 ? 255 : static_cast<uint8_t>(random());
     for (int8_t& w : b) w = random() % 4 == 0 ? int8_t{-128} : static_cast<int8_t>(random());
     std::vector<int32_t> packed(static_cast<size_t>(PackedByteSize(c.k, c.n)) / sizeof(int32_t));
-    PackBytes({b.data(), false, c.n, 1}, c.k, c.n, packed.data());
     const std::vector<int32_t> expected = Sums(a, a_stride, b, c);
     const std::vector<int32_t> zeros(static_cast<size_t>(PaddedBytes64(c.n)));
     std::vector<const uint8_t*> places(static_cast<size_t>(c.rows));
     for (int64_t i = 0; i < c.rows; ++i) places[static_cast<size_t>(i)] = a.data() + i * a_stride;
     ForEachIsa([&] {
+      PackBytes({b.data(), false, c.n, 1}, c.k, c.n, packed.data());
       for (const bool dot : {false, true}) {
         if (dot && !HasByteDot(ActiveIsa())) continue;
         SCOPED_TRACE(dot);
@@ -75,9 +75,9 @@ TEST(ByteGemm, RowsMayLieInSegments) {
   const std::vector<const uint8_t*> places{bytes.data(), bytes.data() + 8, bytes.data() + 4, bytes.data()};
   const std::vector<int8_t> column{1, -1, 2, 0, 10, 20, -30, 0};
   std::vector<int32_t> packed(static_cast<size_t>(PackedByteSize(8, 1)) / sizeof(int32_t));
-  PackBytes({column.data(), false, 1, 1}, 8, 1, packed.data());
   const std::vector<int32_t> zeros(static_cast<size_t>(kBytePanel));
   ForEachIsa([&] {
+    PackBytes({column.data(), false, 1, 1}, 8, 1, packed.data());
     for (const bool dot : {false, true}) {
       if (dot && !HasByteDot(ActiveIsa())) continue;
       std::vector<int32_t> got(2, -1);
