@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/gemm/layout_format.h"
 #include "kernels/cpu/op_epilogue.h"
 #include "op/infer/matrices.h"
 
@@ -116,11 +118,10 @@ void MatmulPlan::Run(KernelContext* context, const TileEpilogue& epilogue) const
 
 // The layout of a format, and what follows it.
 std::pair<PanelLayout, std::string_view> SplitFormat(std::string_view format) {
-  for (const PanelLayout layout : {PanelLayout::kRows, PanelLayout::kGroups}) {
-    const std::string prefix = StrCat(kFormat, LayoutName(layout));
-    if (format.starts_with(prefix)) return {layout, format.substr(prefix.size())};
-  }
-  Throw(ErrorCode::kInvalidArgument, "'", format, "' is no packed form of a matrix");
+  std::string_view rest = format;
+  const std::optional<PanelLayout> layout = TakeLayout(kFormat, &rest);
+  WHERRY_ENFORCE(layout, kInvalidArgument, "'", format, "' is no packed form of a matrix");
+  return {*layout, rest};
 }
 
 Matrices ViewOfFormat(const Shape& weight, std::string_view format) {
@@ -146,7 +147,7 @@ std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, const M
   const bool packs = y.batch.empty() && problem.IsConstant(weight);
   auto plan = std::make_shared<MatmulPlan>(x, y, packs, problem.threads());
   if (packs) {
-    plan->packs.push_back({static_cast<int>(kY), StrCat(kFormat, LayoutName(plan->gemm.packed_layout), form)});
+    plan->packs.push_back({static_cast<int>(kY), StrCat(LayoutFormat(kFormat, plan->gemm.packed_layout), form)});
   }
   return plan;
 }

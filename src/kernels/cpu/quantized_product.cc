@@ -13,6 +13,7 @@
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/conv/conv_problem.h"
+#include "kernels/cpu/gemm/layout_format.h"
 #include "kernels/cpu/quantized/byte_conv.h"
 #include "op/infer/matrices.h"
 
@@ -93,21 +94,10 @@ int64_t TakeCount(std::string_view name, std::string_view* text) {
   return count;
 }
 
-// Reads kFormat and a layout off the front of `text`; nullopt if they are not there.
-std::optional<PanelLayout> TakeLayout(std::string_view* text) {
-  for (const PanelLayout layout : {PanelLayout::kRows, PanelLayout::kGroups}) {
-    const std::string name = StrCat(kFormat, LayoutName(layout));
-    if (!text->starts_with(name)) continue;
-    text->remove_prefix(name.size());
-    return layout;
-  }
-  return std::nullopt;
-}
-
 // Of a format and the filter that it is for; Error(kInvalidArgument) if they do not fit.
 std::pair<ByteProductShape, PanelLayout> FilterProduct(const TensorMeta& filter, std::string_view format) {
   std::string_view rest = format;
-  const std::optional<PanelLayout> layout = TakeLayout(&rest);
+  const std::optional<PanelLayout> layout = TakeLayout(kFormat, &rest);
   const int64_t groups = TakeCount(kConvGroups, &rest);
   const int64_t segments = TakeCount(kConvSegments, &rest);
   const bool is_byte = filter.dtype == DataType::kUInt8 || filter.dtype == DataType::kInt8;
@@ -164,8 +154,8 @@ std::shared_ptr<const KernelPlan> PlanConv(const KernelProblem& problem) {
   }
   plan->product = ByteProductPlan(WindowProduct(plan->shape), problem.threads());
   plan->packs.push_back(
-      {static_cast<int>(kWeight), StrCat(kFormat, LayoutName(WeightLayout()), kConvGroups, weight.groups, kConvSegments,
-                                         plan->product.shape.segments)});
+      {static_cast<int>(kWeight), StrCat(LayoutFormat(kFormat, WeightLayout()), kConvGroups, weight.groups,
+                                         kConvSegments, plan->product.shape.segments)});
   plan->scratch_bytes = plan->product.scratch_bytes();
   plan->algorithm = "bytes, windows as rows";
   return plan;
@@ -218,7 +208,7 @@ void PackMatrixBytes(const uint8_t* data, const TensorMeta& meta, const Matrices
 
 std::pair<Matrices, PanelLayout> ViewOfFormat(const TensorMeta& weight, std::string_view format) {
   std::string_view rest = format;
-  const std::optional<PanelLayout> layout = TakeLayout(&rest);
+  const std::optional<PanelLayout> layout = TakeLayout(kFormat, &rest);
   const bool is_byte = weight.dtype == DataType::kUInt8 || weight.dtype == DataType::kInt8;
   WHERRY_ENFORCE(layout && (rest == kPlain || rest == kTransposed) && is_byte && weight.shape.rank() <= 2,
                  kInvalidArgument, "a weight ", weight.DebugString(), " has no form '", format, "'");
@@ -251,7 +241,7 @@ std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
   if (is_shared && problem.IsConstant("y")) {
     const bool flips = transpose_y && y.rank() > 1;
     plan->packs.push_back(
-        {static_cast<int>(kWeight), StrCat(kFormat, LayoutName(WeightLayout()), flips ? kTransposed : kPlain)});
+        {static_cast<int>(kWeight), StrCat(LayoutFormat(kFormat, WeightLayout()), flips ? kTransposed : kPlain)});
   } else {
     plan->packed_bytes = WholeLines(PackedByteSize(plan->y.rows, plan->y.columns));
   }

@@ -1,9 +1,11 @@
 #include "kernels/cpu/conv/conv.h"
 
 #include <charconv>
+#include <optional>
 
 #include "base/check.h"
 #include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/gemm/layout_format.h"
 
 namespace wherry::cpu {
 namespace {
@@ -44,21 +46,21 @@ void PackConv(ConvAlgorithm algorithm, const ConvWeightShape& shape, const float
 }
 
 std::string ConvPackFormat(ConvAlgorithm algorithm, int64_t groups) {
-  return StrCat(kPrefix, LayoutName(WeightLayout()), ":", ConvAlgorithmName(algorithm), ":", groups);
+  return StrCat(LayoutFormat(kPrefix, WeightLayout()), ":", ConvAlgorithmName(algorithm), ":", groups);
 }
 
 ConvFormat ParseConvPackFormat(std::string_view format) {
-  for (const PanelLayout layout : {PanelLayout::kRows, PanelLayout::kGroups}) {
-    const std::string prefix = StrCat(kPrefix, LayoutName(layout), ":");
-    if (!format.starts_with(prefix)) continue;
-    const std::string_view rest = format.substr(prefix.size());
+  std::string_view rest = format;
+  const std::optional<PanelLayout> layout = TakeLayout(kPrefix, &rest);
+  if (layout && rest.starts_with(":")) {
+    rest.remove_prefix(1);
     for (const ConvAlgorithm algorithm : kAlgorithms) {
       const std::string_view name = ConvAlgorithmName(algorithm);
       if (rest.substr(0, name.size()) != name || rest.substr(name.size(), 1) != ":") continue;
       int64_t groups = 0;
       const char* const end = rest.data() + rest.size();
       const auto parsed = std::from_chars(rest.data() + name.size() + 1, end, groups);
-      if (parsed.ec == std::errc() && parsed.ptr == end && groups > 0) return {algorithm, groups, layout};
+      if (parsed.ec == std::errc() && parsed.ptr == end && groups > 0) return {algorithm, groups, *layout};
     }
   }
   Throw(ErrorCode::kInvalidArgument, "'", format, "' is no packed form of a convolution's filter");
