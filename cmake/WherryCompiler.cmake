@@ -15,11 +15,13 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# The cache is shared between checkouts: paths below the source folder are hashed relative to it.
+# The cache is shared between checkouts: paths below the source folder are hashed relative to it. The sloppiness is what
+# ccache asks for with precompiled headers (no file here depends on __TIME__ or on macros defined before them), and that
+# of headers which were written a moment ago, as a fresh clone's are.
 find_program(WHERRY_CCACHE ccache)
 if(WHERRY_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-                                  ${WHERRY_CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${WHERRY_CCACHE})
 endif()
 # A cross compiler looks for its own lld only.
 include(CheckLinkerFlag)

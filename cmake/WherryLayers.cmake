@@ -75,6 +75,7 @@ function(wherry_add_layer folder)
     add_library(${target} OBJECT ${sources})
     # In the tree a registration is a constant that the generated tables name, not a constructor.
     target_compile_definitions(${target} PRIVATE WHERRY_BUILTIN)
+    wherry_precompile(${target} library)
     set_property(GLOBAL APPEND PROPERTY WHERRY_OBJECTS ${target})
     set_property(GLOBAL APPEND PROPERTY WHERRY_PACKAGES ${LAYER_PACKAGES})
   endif()

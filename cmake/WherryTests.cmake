@@ -28,6 +28,7 @@ function(wherry_add_test name)
   target_link_libraries(${name} PRIVATE wherry_compile ${arg_LIBS} GTest::gtest_main)
   # On two cores, optimising the tests themselves takes longer than running them.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  wherry_precompile(${name} tests <gtest/gtest.h>)
   target_compile_definitions(${name} PRIVATE WHERRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_dependencies(${name} wherry_codegen)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")

@@ -7,7 +7,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64)$")
     list(APPEND LAYER_LIBS wherry_highway)
   endif()
   # Integers must not depend on whether the compiler joins a product and a sum into one rounding.
-  set_source_files_properties("${dir}/quantized/byte_elementwise.cc" PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+  set_source_files_properties("${dir}/quantized/byte_elementwise.cc" PROPERTIES COMPILE_OPTIONS -ffp-contract=off
+                              SKIP_PRECOMPILE_HEADERS ON)
 else()
   set(LAYER_SKIP ON)
 endif()
