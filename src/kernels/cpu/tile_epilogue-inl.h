@@ -66,9 +66,10 @@ struct EpilogueVectors {
   }
 };
 
-// ApplyEpilogue of this instruction set. Each row goes through all steps in registers, four vectors at a time, and is
-// stored only then: an added operand may be the output. Not inlined: it holds every activation.
-template <int V = 4>  // a template, so that one copy of it is linked
+// ApplyEpilogue of this instruction set. Each row goes through all steps in registers, four vectors at a time (two with
+// 16 registers, which is what tiles have there), and is stored only then: an added operand may be the output. Not
+// inlined: it holds every activation.
+template <int V = kRegisters == 32 ? 4 : 2>  // a template, so that one copy of it is linked
 HWY_NOINLINE void ApplyEpilogueSteps(const TileEpilogue& epilogue, const float* tile, int64_t tile_stride, float* out,
                                      int64_t out_stride, int64_t rows, int64_t cols, int64_t row0, int64_t col0) {
   for (int64_t r = 0; r < rows; ++r) {
@@ -114,6 +115,7 @@ class ColumnEpilogue {
     if constexpr (kForm == EpilogueForm::kBiasHardSwish || kScales) v = HardSwish(v);
     if constexpr (kScales) v = hn::MulAdd(v, scale_, shift_);
     if constexpr (kForm == EpilogueForm::kBiasSwish) v = hn::Mul(v, Sigmoid(v));
+    if constexpr (kForm == EpilogueForm::kBiasGelu) v = Activate<ActKind::kGelu>(v, lo_, hi_);
     if constexpr (kForm == EpilogueForm::kBiasLeakyRelu) v = Activate<ActKind::kLeakyRelu>(v, lo_, hi_);
     if (HWY_LIKELY(count_ == kLanes)) {
       HWY_NAMESPACE::Store(v, out);
@@ -147,6 +149,7 @@ HWY_INLINE void WithEpilogueForm(EpilogueForm form, const Body& body) {
     case EpilogueForm::kBiasHardSwish: return body.template Run<EpilogueForm::kBiasHardSwish>();
     case EpilogueForm::kBiasHardSwishScaleBias: return body.template Run<EpilogueForm::kBiasHardSwishScaleBias>();
     case EpilogueForm::kBiasSwish: return body.template Run<EpilogueForm::kBiasSwish>();
+    case EpilogueForm::kBiasGelu: return body.template Run<EpilogueForm::kBiasGelu>();
     case EpilogueForm::kBiasLeakyRelu: return body.template Run<EpilogueForm::kBiasLeakyRelu>();
     case EpilogueForm::kGeneral: return;
   }
@@ -278,6 +281,7 @@ HWY_INLINE void StoreTile(const FloatVec (&acc)[MR][NV], const TileEpilogue& epi
       }
       return;
     case EpilogueForm::kBiasSwish:  // once in BufferedTile rather than for every accumulator of every tile
+    case EpilogueForm::kBiasGelu:
     case EpilogueForm::kBiasLeakyRelu:
     case EpilogueForm::kGeneral: {
       // Through a buffer even when the columns are whole: the added operand may be the output.

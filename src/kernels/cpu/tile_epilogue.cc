@@ -114,6 +114,8 @@ void TileEpilogue::Classify() {
     form_ = EpilogueForm::kBiasHardSwish;
   } else if (activation.kind == ActKind::kSwish && activation.a == 1.0f && !has_add) {
     form_ = EpilogueForm::kBiasSwish;
+  } else if (activation.kind == ActKind::kGelu && !has_add) {
+    form_ = EpilogueForm::kBiasGelu;
   } else if (activation.kind == ActKind::kLeakyRelu && !has_add) {
     lo_ = activation.a;
     form_ = EpilogueForm::kBiasLeakyRelu;

@@ -23,6 +23,7 @@ enum class EpilogueForm : uint8_t {
   kBiasHardSwish,
   kBiasHardSwishScaleBias,  // with a scale and a bias after it: PP-OCRv4's recogniser
   kBiasSwish,               // swish(1)
+  kBiasGelu,                // that of erf
   kBiasLeakyRelu,           // leaky_relu(lo)
   kGeneral,
 };

@@ -60,6 +60,7 @@ TileEpilogue MakeEpilogue(const ConvProblem& p, TestEpilogue which) {
     case TestEpilogue::kBiasHardSwishScaleBias:
       return e.Bias(p.bias.data()).Activate({ActKind::kHardSwish, 0, 0}).Scale(p.bias.data()).Bias(p.bias.data());
     case TestEpilogue::kBiasSwish: return e.Bias(p.bias.data()).Activate({ActKind::kSwish, 1, 0});
+    case TestEpilogue::kBiasGelu: return e.Bias(p.bias.data()).Activate({ActKind::kGelu, 0, 0});
     case TestEpilogue::kScaleBiasAdd: return e.Scale(p.bias.data()).Bias(p.bias.data()).Add(p.residual.data(), stride);
     case TestEpilogue::kRelu: return e.Activate({ActKind::kRelu, 0, 0});
     case TestEpilogue::kHardSwish: return e.Activate({ActKind::kHardSwish, 0, 0});
@@ -112,6 +113,10 @@ std::vector<double> ReferenceConv(const ConvProblem& p, TestEpilogue which) {
             case TestEpilogue::kBiasSwish:
               sum += bias;
               sum /= 1 + std::exp(-sum);
+              break;
+            case TestEpilogue::kBiasGelu:
+              sum += bias;
+              sum *= 0.5 * (1 + std::erf(sum / std::sqrt(2.0)));
               break;
             case TestEpilogue::kScaleBiasAdd: sum = sum * bias + bias + residual; break;
             case TestEpilogue::kRelu: sum = std::max(0.0, sum); break;

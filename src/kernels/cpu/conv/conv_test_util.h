@@ -44,6 +44,7 @@ enum class TestEpilogue {
   kBiasHardSwish,
   kBiasHardSwishScaleBias,
   kBiasSwish,
+  kBiasGelu,
   kScaleBiasAdd,
   kRelu,
   kHardSwish,
@@ -53,7 +54,7 @@ inline constexpr TestEpilogue kAllTestEpilogues[] = {
     TestEpilogue::kNone,        TestEpilogue::kBias,          TestEpilogue::kBiasRelu,
     TestEpilogue::kBiasAddRelu, TestEpilogue::kBiasHardSwish, TestEpilogue::kBiasHardSwishScaleBias,
     TestEpilogue::kBiasSwish,   TestEpilogue::kScaleBiasAdd,  TestEpilogue::kRelu,
-    TestEpilogue::kHardSwish,   TestEpilogue::kLeakyRelu};
+    TestEpilogue::kHardSwish,   TestEpilogue::kLeakyRelu,     TestEpilogue::kBiasGelu};
 
 TileEpilogue MakeEpilogue(const ConvProblem& problem, TestEpilogue which);
 

@@ -96,6 +96,7 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
     const float* const panel = job.panel + PanelColumn(kLayout, plan.depth, column) + c.first_depth * row;
     TileSink sink{nullptr, -kNoClamp, kNoClamp, columns, out_rows};
     if (clips) sink = {epilogue.BiasFrom(out_column), epilogue.lo(), epilogue.hi(), columns, out_rows};
+    const int64_t floats = plan.depth * std::max(vectors * kLanes, kPanelStep);  // of the column block
     const BalancedTiles tiles(count, MaxTileRows(vectors));
     PixelWalk walk(plan, c, first);
     for (int64_t t = 0; t < tiles.count; ++t) {
@@ -108,7 +109,8 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
       if (form == EpilogueForm::kBiasAddClip) {
         for (int64_t r = 0; r < height; ++r) PrefetchAdded(epilogue, pixels[r], out_column, columns);
       }
-      MultiplyTileOf(vectors, height)(rows, c.runs, panel, row, sink);
+      MultiplyTileOf(vectors, height)(rows, c.runs, panel, row, sink,
+                                      PartAhead(panel + floats, floats, plan.depth, t, tiles.count));
       if (!direct) StoreFinishedTile({epilogue, tile, pixels, height, out_column, columns, out, out_stride});
     }
   }

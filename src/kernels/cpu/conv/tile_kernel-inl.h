@@ -8,12 +8,14 @@
 #define WHERRY_KERNELS_CPU_CONV_TILE_KERNEL_INL_H_
 #endif
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <utility>
 
 #include "kernels/cpu/conv/panel.h"
+#include "kernels/cpu/gemm/read_ahead.h"
 #include "kernels/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -60,7 +62,7 @@ HWY_INLINE void StoreUpTo(FloatVec v, float* p, int64_t n) {
 // and kVectors * kLanes columns. `panel` points at the first column; its rows are panel_row floats apart.
 template <int kRows, int kVectors>
 HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, const float* panel, int64_t panel_row,
-                               const TileSink& sink) {
+                               const TileSink& sink, ReadAhead ahead) {
   FloatVec acc[kRows][kVectors];
   WHERRY_UNROLL
   for (int v = 0; v < kVectors; ++v) {
@@ -75,16 +77,19 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
       WHERRY_UNROLL
       for (int r = 0; r < kRows; ++r) a[r] = rows[r] + offset;
       const float* b = panel + (outer * runs.outer_depth + inner * runs.inner_depth) * panel_row;
-      for (int64_t k = 0; k < runs.length; ++k) {
-        FloatVec row[kVectors];
-        WHERRY_UNROLL
-        for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(FloatTag(), b + v * kLanes);
-        b += panel_row;
-        WHERRY_UNROLL
-        for (int r = 0; r < kRows; ++r) {
-          const FloatVec x = Set(a[r][k]);
+      for (int64_t k = 0; k < runs.length;) {
+        ahead.Request();
+        for (const int64_t end = std::min(runs.length, k + ReadAhead::kSteps); k < end; ++k) {
+          FloatVec row[kVectors];
           WHERRY_UNROLL
-          for (int v = 0; v < kVectors; ++v) acc[r][v] = MulAdd(x, row[v], acc[r][v]);
+          for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(FloatTag(), b + v * kLanes);
+          b += panel_row;
+          WHERRY_UNROLL
+          for (int r = 0; r < kRows; ++r) {
+            const FloatVec x = Set(a[r][k]);
+            WHERRY_UNROLL
+            for (int v = 0; v < kVectors; ++v) acc[r][v] = MulAdd(x, row[v], acc[r][v]);
+          }
         }
       }
     }
@@ -116,7 +121,7 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
   }
 }
 
-using MultiplyTileFn = void (*)(const float* const*, const RunGrid&, const float*, int64_t, const TileSink&);
+using MultiplyTileFn = void (*)(const float* const*, const RunGrid&, const float*, int64_t, const TileSink&, ReadAhead);
 
 template <int kVectors, int... kIndex>
 constexpr std::array<MultiplyTileFn, sizeof...(kIndex)> MultiplyTileTable(std::integer_sequence<int, kIndex...>) {

@@ -117,9 +117,11 @@ void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, 
           rows[r] = input + (first + r) * plan.input_tile_stride;
           out[r] = products + (first + r) * kPanelWidth + column;
         }
-        MultiplyTileOf(vectors, height)(rows, runs, panel + PanelColumn(kLayout, channels, column),
-                                        PanelRow(kLayout, width),
-                                        {nullptr, -kNoClamp, kNoClamp, vectors * kLanes, out});
+        const float* const at = panel + PanelColumn(kLayout, channels, column);
+        const int64_t floats = channels * std::max(vectors * kLanes, kPanelStep);
+        MultiplyTileOf(vectors, height)(rows, runs, at, PanelRow(kLayout, width),
+                                        {nullptr, -kNoClamp, kNoClamp, vectors * kLanes, out},
+                                        PartAhead(at + floats, floats, channels, b, blocks.count));
       }
     }
     input += plan.input_point_stride;

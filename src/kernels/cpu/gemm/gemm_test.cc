@@ -144,7 +144,7 @@ TEST(Gemm, Epilogues) {
   const std::vector<double> product = Reference({a.data(), k, 1}, {b.data(), n, 1}, m, n, k);
   const Activation relu{ActKind::kRelu};
   const Activation clip{ActKind::kClip, -0.4f, 0.6f};
-  std::vector<TileEpilogue> epilogues(19);
+  std::vector<TileEpilogue> epilogues(20);
   epilogues[1].Bias(bias.data());
   epilogues[2].Bias(bias.data()).Activate(relu);
   epilogues[3].Bias(bias.data()).Activate(clip);
@@ -163,6 +163,7 @@ TEST(Gemm, Epilogues) {
   epilogues[16].Activate({ActKind::kHardSwish}).Scale(scale.data()).Bias(bias.data());
   epilogues[17].Add(residual.data(), n + 5).Activate(clip);
   epilogues[18].Bias(bias.data()).Activate({ActKind::kLeakyRelu, 0.2f});
+  epilogues[19].Bias(bias.data()).Activate({ActKind::kGelu});
   ThreadPool two(2);
   ForEachIsa([&] {
     for (size_t e = 0; e < epilogues.size(); ++e) {

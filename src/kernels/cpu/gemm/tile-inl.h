@@ -8,6 +8,7 @@
 #endif
 
 #include "kernels/cpu/gemm/gemm_call.h"
+#include "kernels/cpu/gemm/read_ahead.h"
 #include "kernels/cpu/tile_epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -31,7 +32,7 @@ inline constexpr int kStepVectors = static_cast<int>(kPanelStep / kLanes);
 // the panels' group_stride), stored at column col.
 template <int MR, int NV>
 HWY_NOINLINE void GemmTile(const GemmCall& call, const float* b, int64_t b_stride, int64_t row0, int64_t col,
-                           int64_t cols) {
+                           int64_t cols, ReadAhead ahead) {
   // AVX-512 has PanelLayout::kRows only, and keeps its registers for more than a constant.
   const int64_t group = kStepVectors == 1 ? kPanelStep : call.b.group_stride;
   FloatVec acc[MR][NV];
@@ -43,18 +44,21 @@ HWY_NOINLINE void GemmTile(const GemmCall& call, const float* b, int64_t b_strid
   const int64_t a_row = call.a.row_stride;
   const int64_t a_col = call.a.col_stride;
   const float* a = call.a.data + row0 * a_row;
-  for (int64_t k = call.k; k > 0; --k) {
-    FloatVec bv[NV];
-    WHERRY_UNROLL
-    for (int j = 0; j < NV; ++j) bv[j] = Load(b + j / kStepVectors * group + j % kStepVectors * kLanes);
-    WHERRY_UNROLL
-    for (int r = 0; r < MR; ++r) {
-      const FloatVec av = Set(a[r * a_row]);
+  for (int64_t left = call.k; left > 0; left -= ReadAhead::kSteps) {
+    ahead.Request();
+    for (int64_t k = std::min(left, ReadAhead::kSteps); k > 0; --k) {
+      FloatVec bv[NV];
       WHERRY_UNROLL
-      for (int j = 0; j < NV; ++j) acc[r][j] = hn::MulAdd(av, bv[j], acc[r][j]);
+      for (int j = 0; j < NV; ++j) bv[j] = Load(b + j / kStepVectors * group + j % kStepVectors * kLanes);
+      WHERRY_UNROLL
+      for (int r = 0; r < MR; ++r) {
+        const FloatVec av = Set(a[r * a_row]);
+        WHERRY_UNROLL
+        for (int j = 0; j < NV; ++j) acc[r][j] = hn::MulAdd(av, bv[j], acc[r][j]);
+      }
+      a += a_col;
+      b += b_stride;
     }
-    a += a_col;
-    b += b_stride;
   }
   StoreTile(acc, *call.epilogue, StridedRows{call.c, call.c_stride, row0, call.epilogue_row0}, col, cols);
 }
@@ -62,20 +66,28 @@ HWY_NOINLINE void GemmTile(const GemmCall& call, const float* b, int64_t b_strid
 // cols > 0 columns from b's first on, at most TileVectors<MR>() vectors; b must have whole vectors, c has only cols.
 template <int MR>
 HWY_INLINE void GemmTileColumns(const GemmCall& call, const float* b, int64_t b_stride, int64_t row0, int64_t col,
-                                int64_t cols) {
+                                int64_t cols, ReadAhead ahead) {
   constexpr int kMax = TileVectors<MR>();
   const int64_t vectors = (cols + kLanes - 1) / kLanes;
-  if (vectors == 1) return GemmTile<MR, 1>(call, b, b_stride, row0, col, cols);
+  if (vectors == 1) return GemmTile<MR, 1>(call, b, b_stride, row0, col, cols, ahead);
   if constexpr (kMax > 2) {
-    if (vectors == 2) return GemmTile<MR, 2>(call, b, b_stride, row0, col, cols);
-    if (vectors == 3) return GemmTile<MR, 3>(call, b, b_stride, row0, col, cols);
+    if (vectors == 2) return GemmTile<MR, 2>(call, b, b_stride, row0, col, cols, ahead);
+    if (vectors == 3) return GemmTile<MR, 3>(call, b, b_stride, row0, col, cols, ahead);
   }
-  GemmTile<MR, kMax>(call, b, b_stride, row0, col, cols);
+  GemmTile<MR, kMax>(call, b, b_stride, row0, col, cols, ahead);
 }
+
+// The panel that is read after those of a block of row tiles, and which of the tiles asks for its part of it.
+struct NextPanel {
+  const float* panel;  // null: there is none, or it is not known
+  int64_t tile;
+  int64_t tiles;
+};
 
 // MR rows through panels [panel_begin, panel_end).
 template <int MR>
-HWY_INLINE void GemmRows(const GemmCall& call, int64_t row0, int64_t panel_begin, int64_t panel_end) {
+HWY_INLINE void GemmRows(const GemmCall& call, int64_t row0, int64_t panel_begin, int64_t panel_end,
+                         const NextPanel& next) {
   constexpr int64_t kStep = TileVectors<MR>() * kLanes;
   for (int64_t p = panel_begin; p < panel_end; ++p) {
     const bool is_last = p + 1 == call.b.count;
@@ -84,7 +96,12 @@ HWY_INLINE void GemmRows(const GemmCall& call, int64_t row0, int64_t panel_begin
     const int64_t cols = std::min(call.n - p * kPanelWidth, kPanelWidth);
     for (int64_t j = 0; j < cols; j += kStep) {
       const float* const b = panel + j / kPanelStep * call.b.group_stride + j % kPanelStep;
-      GemmTileColumns<MR>(call, b, stride, row0, p * kPanelWidth + j, std::min(kStep, cols - j));
+      ReadAhead ahead;
+      if (next.panel != nullptr) {
+        ahead =
+            PartAhead(next.panel + (b - panel), call.k * std::max(kStep, kPanelStep), call.k, next.tile, next.tiles);
+      }
+      GemmTileColumns<MR>(call, b, stride, row0, p * kPanelWidth + j, std::min(kStep, cols - j), ahead);
     }
   }
 }

@@ -31,17 +31,31 @@ HWY_INLINE FloatVec Pow2(IntVec n) {
   return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(IntTag(), 127))));
 }
 
+// e^x = y 2^n with y near 1; |x| <= 104.
+struct Exponential {
+  FloatVec y;
+  FloatVec n;
+};
+HWY_INLINE Exponential ReducedExp(FloatVec x) {
+  const FloatVec n = hn::Round(hn::Mul(x, Set(1.44269504f)));
+  // ln 2 in two parts: n has at most 8 bits and the high part 15, so the first product is exact without FMA too.
+  FloatVec r = hn::NegMulAdd(n, Set(0.693145752f), x);
+  r = hn::NegMulAdd(n, Set(1.42860677e-6f), r);
+  constexpr float kP[] = {0.0013814599f, 0.008368717f, 0.04166839f, 0.16666521f, 0.49999994f};
+  const FloatVec y = hn::MulAdd(hn::Mul(r, r), Polynomial(r, kP), r);
+  return {hn::Add(y, Set(1.0f)), n};
+}
+
+// As Exp for -87 <= x <= 88, where the result is a normal float; NaN for NaN.
+HWY_INLINE FloatVec NormalExp(FloatVec x) {
+  const auto [y, n] = ReducedExp(x);
+  return hn::Mul(y, Pow2(hn::ConvertTo(IntTag(), n)));
+}
+
 // e^x within 2 ulp; denormal results are exact to their spacing; exp(inf) = inf, exp(-inf) = 0, exp(NaN) = NaN.
 HWY_INLINE FloatVec Exp(FloatVec x) {
   // Beyond these the result is 0 or infinite for every float; the clamp keeps the integers below in range.
-  const FloatVec clamped = Clip(x, Set(-104.0f), Set(89.0f));
-  const FloatVec n = hn::Round(hn::Mul(clamped, Set(1.44269504f)));
-  // ln 2 in two parts: n has at most 8 bits and the high part 15, so the first product is exact without FMA too.
-  FloatVec r = hn::NegMulAdd(n, Set(0.693145752f), clamped);
-  r = hn::NegMulAdd(n, Set(1.42860677e-6f), r);
-  constexpr float kP[] = {0.0013814599f, 0.008368717f, 0.04166839f, 0.16666521f, 0.49999994f};
-  FloatVec y = hn::MulAdd(hn::Mul(r, r), Polynomial(r, kP), r);
-  y = hn::Add(y, Set(1.0f));
+  const auto [y, n] = ReducedExp(Clip(x, Set(-104.0f), Set(89.0f)));
 #if HWY_TARGET == HWY_AVX3
   return FloatVec{_mm512_scalef_ps(y.raw, n.raw)};
 #else
@@ -101,7 +115,7 @@ HWY_INLINE FloatVec Erf(FloatVec x) {
   const FloatVec t = Smaller(Set(4.0f), ax);
   constexpr float kLarge[] = {-0.00019242517f, 0.003008529f, -0.02208761f, 0.103640266f,
                               0.6375171f,      1.1274749f,   0.0002447225f};
-  const FloatVec large = hn::Sub(Set(1.0f), Exp(hn::Neg(Polynomial(t, kLarge))));
+  const FloatVec large = hn::Sub(Set(1.0f), NormalExp(hn::Neg(Polynomial(t, kLarge))));
   // Not Lt: NaN must take the branch that computes with x itself.
   return hn::IfThenElse(hn::Gt(ax, Set(1.0f)), hn::CopySign(large, x), small);
 }
