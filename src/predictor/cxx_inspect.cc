@@ -144,9 +144,11 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op, const Expl
   if (options.measure) explained.ops = ExplainModel(config, options).ops;
   std::string text;
   std::vector<std::string> names;
+  std::set<std::string> types;
   for (const OpExplanation& each : explained.ops) {
     if (IsCalled(each, op)) text += ExplainText(each);
     names.push_back(each.name);
+    types.insert(each.type);
   }
   if (!text.empty()) return text;
   const auto fate = explained.fates.find(op);
@@ -157,7 +159,7 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op, const Expl
   }
   text += explained.taken.Text(op);
   WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label, result or type is ", Quote(op),
-                 DidYouMean(op, names));
+                 "; types are ", Join(types, ", "), DidYouMean(op, names));
   return text;
 }
 
