@@ -167,7 +167,8 @@ void FirstRun(PaddlePredictor* predictor, const ModelOptions& options, const std
   try {
     predictor->Run();
   } catch (Error& error) {
-    if (!options.inputs.empty()) throw;
+    // What a file's bytes are is no matter of inputs.
+    if (!options.inputs.empty() || error.code() == ErrorCode::kCorrupt) throw;
     error.AddContext("running on random inputs, see --shape and --inputs: " + Describe(inputs));
     throw;
   }

@@ -1,5 +1,7 @@
 // Looking into a model: its program, its kernels, what cannot run.
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <set>
 
 #include "base/check.h"
@@ -24,15 +26,24 @@ bool IsCalled(const OpExplanation& op, const std::string& name) {
   return op.name == name || std::find(op.results.begin(), op.results.end(), name) != op.results.end();
 }
 
+// "0.42 us", "1387270 us": three digits, but all of them before the point.
+std::string Microseconds(double us) {
+  const int digits = us < 10 ? 2 : us < 100 ? 1 : 0;
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "%.*f us", digits, std::min(us, 1e30));
+  return text.data();
+}
+
 std::string ExplainText(const OpExplanation& op) {
   std::string text = op.text + "\n";
   for (const CandidateExplanation& candidate : op.candidates) {
     text += StrCat(candidate.picked ? "  -> " : "     ", candidate.kernel, " (", candidate.key, ", priority ",
                    candidate.priority, "): ");
     if (candidate.refusal.empty()) {
-      text += StrCat("cost ", candidate.kernel_us + candidate.conversion_us, " us (kernel ", candidate.kernel_us,
-                     ", conversions ", candidate.conversion_us, "), place rank ", candidate.place_rank);
-      if (candidate.measured_us >= 0) text += StrCat(", kernel measured ", candidate.measured_us, " us");
+      text += StrCat("cost ", Microseconds(candidate.kernel_us + candidate.conversion_us), " (kernel ",
+                     Microseconds(candidate.kernel_us), ", conversions ", Microseconds(candidate.conversion_us),
+                     "), place rank ", candidate.place_rank);
+      if (candidate.measured_us >= 0) text += StrCat(", kernel measured ", Microseconds(candidate.measured_us));
       text += "\n";
     } else {
       text += StrCat("refused: ", candidate.refusal, "\n");
