@@ -27,8 +27,6 @@ constexpr size_t kOperands = 2;
 // How a weight is packed: "gemm" and the name of the panels' layout; then ":t" if it is transposed, or the number of a
 // weight's first axes that are its rows: "gemm64:rows=2".
 constexpr std::string_view kFormat = "gemm";
-constexpr std::string_view kPlain = "";
-constexpr std::string_view kTransposed = ":t";
 constexpr std::string_view kRows = ":rows=";
 
 // The product as loops over BatchedGemm: broadcast batch axes beyond the innermost are walked one by one.
@@ -126,7 +124,7 @@ std::pair<PanelLayout, std::string_view> SplitFormat(std::string_view format) {
 
 Matrices ViewOfFormat(const Shape& weight, std::string_view format) {
   const std::string_view form = SplitFormat(format).second;
-  if (form == kPlain || form == kTransposed) return ViewMatrices(weight, form == kTransposed, false);
+  if (form == kPlainMatrix || form == kTransposedMatrix) return ViewMatrices(weight, form == kTransposedMatrix, false);
   WHERRY_CHECK(form.starts_with(kRows) && form.size() == kRows.size() + 1, "format '", format, "'");
   return ViewFlat(weight, form.back() - '0');
 }
@@ -158,7 +156,7 @@ std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
   const Shape y_shape = problem.Input("y")->shape();
   return MakePlan(problem, ViewMatrices(problem.Input("x")->shape(), problem.Attr<bool>("transpose_x"), true),
                   ViewMatrices(y_shape, transpose_y, false), "y",
-                  transpose_y && y_shape.rank() > 1 ? kTransposed : kPlain);
+                  transpose_y && y_shape.rank() > 1 ? kTransposedMatrix : kPlainMatrix);
 }
 
 std::shared_ptr<const KernelPlan> PlanMul(const KernelProblem& problem) {

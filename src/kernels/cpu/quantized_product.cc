@@ -188,10 +188,6 @@ void RunConv(KernelContext* context) {
 
 // ---- quantized_matmul
 
-// Behind kFormat and the layout.
-constexpr std::string_view kPlain = "";
-constexpr std::string_view kTransposed = ":t";
-
 struct QuantizedMatmulPlan : KernelPlan {
   ByteProductPlan product;  // of all rows, when y has no batch axes; else of one matrix
   int64_t batch = 1;
@@ -210,9 +206,9 @@ std::pair<Matrices, PanelLayout> ViewOfFormat(const TensorMeta& weight, std::str
   std::string_view rest = format;
   const std::optional<PanelLayout> layout = TakeLayout(kFormat, &rest);
   const bool is_byte = weight.dtype == DataType::kUInt8 || weight.dtype == DataType::kInt8;
-  WHERRY_ENFORCE(layout && (rest == kPlain || rest == kTransposed) && is_byte && weight.shape.rank() <= 2,
+  WHERRY_ENFORCE(layout && (rest == kPlainMatrix || rest == kTransposedMatrix) && is_byte && weight.shape.rank() <= 2,
                  kInvalidArgument, "a weight ", weight.DebugString(), " has no form '", format, "'");
-  return {ViewMatrices(weight.shape, rest == kTransposed, false), *layout};
+  return {ViewMatrices(weight.shape, rest == kTransposedMatrix, false), *layout};
 }
 
 size_t PackedMatrixBytes(const TensorMeta& weight, std::string_view format) {
@@ -240,8 +236,8 @@ std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
   plan->product = ByteProductPlan({rows, plan->y.columns, plan->y.rows}, problem.threads());
   if (is_shared && problem.IsConstant("y")) {
     const bool flips = transpose_y && y.rank() > 1;
-    plan->packs.push_back(
-        {static_cast<int>(kWeight), StrCat(LayoutFormat(kFormat, WeightLayout()), flips ? kTransposed : kPlain)});
+    plan->packs.push_back({static_cast<int>(kWeight),
+                           StrCat(LayoutFormat(kFormat, WeightLayout()), flips ? kTransposedMatrix : kPlainMatrix)});
   } else {
     plan->packed_bytes = WholeLines(PackedByteSize(plan->y.rows, plan->y.columns));
   }

@@ -12,6 +12,7 @@
 
 #include "kernels/cpu/conv/panel.h"
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/simd/cache_line.h"
 #include "kernels/cpu/tile_epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,7 +21,6 @@ namespace wherry::cpu::HWY_NAMESPACE {
 // Fetches the floats [column, column + columns) of output row `row` of an added operand. Called before the products
 // that they are added to: read only then, they cost a 3x3 convolution over 80x80x64 14 %.
 inline void PrefetchAdded(const TileEpilogue& epilogue, int64_t row, int64_t column, int64_t columns) {
-  constexpr int64_t kLineFloats = 16;
   const float* p = epilogue.add() + row * epilogue.add_stride() + column;
   for (int64_t c = 0; c < columns; c += kLineFloats) __builtin_prefetch(p + c);
 }

@@ -87,17 +87,18 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
   const bool clips = form == EpilogueForm::kBias || form == EpilogueForm::kBiasClip;
   const bool direct = clips || form == EpilogueForm::kNone;
   const int64_t out_stride = plan.shape.out_pixel_stride;
-  const int64_t row = PanelRow(kLayout, job.width);
+  const int64_t row = PanelRow(kWeightLayout, job.width);
   int64_t vectors = 0;
   for (int64_t column = 0; column < job.columns; column += vectors * kLanes) {
     vectors = ColumnBlockVectors(job.width - column);
     const int64_t columns = std::min(vectors * kLanes, job.columns - column);
     const int64_t out_column = job.column + column;
-    const float* const panel = job.panel + PanelColumn(kLayout, plan.depth, column) + c.first_depth * row;
+    const float* const panel = job.panel + PanelColumn(kWeightLayout, plan.depth, column) + c.first_depth * row;
     TileSink sink{nullptr, -kNoClamp, kNoClamp, columns, out_rows};
     if (clips) sink = {epilogue.BiasFrom(out_column), epilogue.lo(), epilogue.hi(), columns, out_rows};
     const int64_t floats = plan.depth * std::max(vectors * kLanes, kPanelStep);  // of the column block
     const BalancedTiles tiles(count, MaxTileRows(vectors));
+    const BlockAhead ahead(floats, plan.depth, tiles.count);
     PixelWalk walk(plan, c, first);
     for (int64_t t = 0; t < tiles.count; ++t) {
       const int64_t height = tiles.Height(t);
@@ -109,8 +110,7 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
       if (form == EpilogueForm::kBiasAddClip) {
         for (int64_t r = 0; r < height; ++r) PrefetchAdded(epilogue, pixels[r], out_column, columns);
       }
-      MultiplyTileOf(vectors, height)(rows, c.runs, panel, row, sink,
-                                      PartAhead(panel + floats, floats, plan.depth, t, tiles.count));
+      MultiplyTileOf(vectors, height)(rows, c.runs, panel, row, sink, ahead.Part(panel + floats, t));
       if (!direct) StoreFinishedTile({epilogue, tile, pixels, height, out_column, columns, out, out_stride});
     }
   }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "kernels/cpu/conv/panel.h"
+#include "kernels/cpu/gemm/layout-inl.h"
 #include "kernels/cpu/gemm/read_ahead.h"
 #include "kernels/cpu/simd/simd-inl.h"
 
@@ -25,10 +26,8 @@ inline constexpr int64_t kMaxTileRows = 12;
 inline constexpr float kNoClamp = std::numeric_limits<float>::infinity();
 
 // Vectors of a row that stay in registers together: four with 32 registers (AVX-512: a whole panel), two with 16. The
-// panel is walked in column blocks of as many.
+// panel is walked in column blocks of as many; in any layout a block lies within one group of columns.
 inline constexpr int64_t kMaxVectors = kRegisters == 32 ? 4 : 2;
-// What WeightLayout() gives. A column block lies within one group of columns.
-inline constexpr PanelLayout kLayout = kLanes == kPanelStep ? PanelLayout::kRows : PanelLayout::kGroups;
 
 // The tallest tile whose accumulators, one row of the panel and one broadcast fit the registers. Taller than 12 would
 // also spill the row pointers (16 general registers).

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv/transposed.h"
+#include "kernels/cpu/simd/cache_line.h"
 
 namespace wherry::cpu {
 
-inline constexpr int64_t kLineFloats = 16;  // of a cache line
 constexpr int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
 

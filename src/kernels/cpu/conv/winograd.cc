@@ -107,7 +107,10 @@ void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, 
     int64_t vectors = 0;
     for (int64_t column = 0; column < width; column += vectors * kLanes) {
       vectors = ColumnBlockVectors(width - column);
+      const float* const at = panel + PanelColumn(kWeightLayout, channels, column);
+      const int64_t floats = channels * std::max(vectors * kLanes, kPanelStep);
       const BalancedTiles blocks(tiles, MaxTileRows(vectors));
+      const BlockAhead ahead(floats, channels, blocks.count);
       for (int64_t b = 0; b < blocks.count; ++b) {
         const int64_t first = blocks.First(b);
         const int64_t height = blocks.Height(b);
@@ -117,11 +120,9 @@ void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, 
           rows[r] = input + (first + r) * plan.input_tile_stride;
           out[r] = products + (first + r) * kPanelWidth + column;
         }
-        const float* const at = panel + PanelColumn(kLayout, channels, column);
-        const int64_t floats = channels * std::max(vectors * kLanes, kPanelStep);
-        MultiplyTileOf(vectors, height)(rows, runs, at, PanelRow(kLayout, width),
+        MultiplyTileOf(vectors, height)(rows, runs, at, PanelRow(kWeightLayout, width),
                                         {nullptr, -kNoClamp, kNoClamp, vectors * kLanes, out},
-                                        PartAhead(at + floats, floats, channels, b, blocks.count));
+                                        ahead.Part(at + floats, b));
       }
     }
     input += plan.input_point_stride;

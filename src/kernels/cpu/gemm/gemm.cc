@@ -46,6 +46,7 @@ namespace wherry::cpu {
 namespace {
 
 constexpr auto kGemmBlock = WHERRY_ISA_TABLE(GemmBlock);
+constexpr auto kLayouts = WHERRY_ISA_TABLE(kWeightLayout);
 
 void RunOn(GemmCall call, int threads, decltype(kGemmBlock.Active()) block, ThreadPool* pool) {
   if (call.m == 0 || call.n == 0) return;
@@ -66,6 +67,8 @@ void RunOn(GemmCall call, int threads, decltype(kGemmBlock.Active()) block, Thre
 }
 
 }  // namespace
+
+PanelLayout WeightLayout() { return *kLayouts.Active(); }
 
 void RunGemm(const GemmCall& call, ThreadPool* pool) {
   RunOn(call, pool == nullptr ? 1 : pool->threads(), kGemmBlock.Active(), pool);

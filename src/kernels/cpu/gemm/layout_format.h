@@ -12,6 +12,10 @@ namespace wherry::cpu {
 
 inline std::string LayoutFormat(std::string_view form, PanelLayout layout) { return StrCat(form, LayoutName(layout)); }
 
+// What follows in the format of a matrix: as it lies, or transposed.
+inline constexpr std::string_view kPlainMatrix = "";
+inline constexpr std::string_view kTransposedMatrix = ":t";
+
 // Reads LayoutFormat(form, ...) off the front of `format`; nullopt, and nothing read, if it is not there.
 inline std::optional<PanelLayout> TakeLayout(std::string_view form, std::string_view* format) {
   for (const PanelLayout layout : {PanelLayout::kRows, PanelLayout::kGroups}) {

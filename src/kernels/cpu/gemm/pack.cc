@@ -3,7 +3,6 @@
 
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/simd/four_floats.h"
-#include "kernels/cpu/simd/isa.h"
 
 namespace wherry::cpu {
 namespace {
@@ -47,14 +46,6 @@ void PackPanel(const MatrixView& b, int64_t k, int64_t col, int64_t cols, PanelL
 }  // namespace
 
 int64_t PackedFloats(int64_t k, int64_t n) { return (n + kPanelWidth - 1) / kPanelWidth * kPanelWidth * k; }
-
-PanelLayout WeightLayout() {
-#if defined(__aarch64__)
-  return PanelLayout::kGroups;
-#else
-  return ActiveIsa() == Isa::kAvx512 ? PanelLayout::kRows : PanelLayout::kGroups;
-#endif
-}
 
 const char* LayoutName(PanelLayout layout) { return layout == PanelLayout::kRows ? "64" : "16"; }
 

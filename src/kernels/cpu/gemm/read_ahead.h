@@ -5,12 +5,13 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/simd/cache_line.h"
+
 namespace wherry::cpu {
 
 // What one tile asks for while it multiplies: `lines` cache lines every kSteps rows of the right-hand side.
 struct ReadAhead {
   static constexpr int64_t kSteps = 8;
-  static constexpr int64_t kLineFloats = 16;
 
   const float* from = nullptr;
   int64_t lines = 0;
@@ -20,14 +21,29 @@ struct ReadAhead {
   }
 };
 
-// Tile `tile`'s part of `floats` floats at `next`, which `tiles` tiles of `rows` rows each ask for. Behind the last
-// weights nothing need be there: a request is no access.
-inline ReadAhead PartAhead(const float* next, int64_t floats, int64_t rows, int64_t tile, int64_t tiles) {
-  const int64_t requests = rows / ReadAhead::kSteps;  // of each tile
-  if (requests == 0) return {};
-  const int64_t lines = (floats / ReadAhead::kLineFloats + requests * tiles - 1) / (requests * tiles);
-  const int64_t first = tile * requests * lines * ReadAhead::kLineFloats;
-  return first < floats ? ReadAhead{next + first, lines} : ReadAhead{};
-}
+// How the tiles that multiply one block share the requests for the next. Made once for each block: a division in every
+// tile would be felt where the sums are short.
+class BlockAhead {
+ public:
+  // The next block has `floats` floats; each of `tiles` tiles passes `rows` rows of this one.
+  BlockAhead(int64_t floats, int64_t rows, int64_t tiles) : floats_(floats) {
+    const int64_t requests = rows / ReadAhead::kSteps;  // of each tile
+    if (requests == 0) return;
+    lines_ = (floats / kLineFloats + requests * tiles - 1) / (requests * tiles);
+    tile_floats_ = requests * lines_ * kLineFloats;
+  }
+
+  // Tile `tile`'s part, of the block that begins at `next`. Behind the last weights nothing need be there: a request is
+  // no access.
+  ReadAhead Part(const float* next, int64_t tile) const {
+    const int64_t first = tile * tile_floats_;
+    return first < floats_ ? ReadAhead{next + first, lines_} : ReadAhead{};
+  }
+
+ private:
+  int64_t floats_;
+  int64_t lines_ = 0;
+  int64_t tile_floats_ = 0;
+};
 
 }  // namespace wherry::cpu

@@ -8,6 +8,7 @@
 #endif
 
 #include "kernels/cpu/gemm/gemm_call.h"
+#include "kernels/cpu/gemm/layout-inl.h"
 #include "kernels/cpu/gemm/read_ahead.h"
 #include "kernels/cpu/tile_epilogue-inl.h"
 
@@ -33,8 +34,8 @@ inline constexpr int kStepVectors = static_cast<int>(kPanelStep / kLanes);
 template <int MR, int NV>
 HWY_NOINLINE void GemmTile(const GemmCall& call, const float* b, int64_t b_stride, int64_t row0, int64_t col,
                            int64_t cols, ReadAhead ahead) {
-  // AVX-512 has PanelLayout::kRows only, and keeps its registers for more than a constant.
-  const int64_t group = kStepVectors == 1 ? kPanelStep : call.b.group_stride;
+  // Rows that are whole need no register for a constant. (An unpacked matrix has rows in either layout.)
+  const int64_t group = kWeightLayout == PanelLayout::kRows ? kPanelStep : call.b.group_stride;
   FloatVec acc[MR][NV];
   WHERRY_UNROLL
   for (int r = 0; r < MR; ++r) {
@@ -89,6 +90,7 @@ template <int MR>
 HWY_INLINE void GemmRows(const GemmCall& call, int64_t row0, int64_t panel_begin, int64_t panel_end,
                          const NextPanel& next) {
   constexpr int64_t kStep = TileVectors<MR>() * kLanes;
+  const BlockAhead ahead(call.k * std::max(kStep, kPanelStep), call.k, next.tiles);
   for (int64_t p = panel_begin; p < panel_end; ++p) {
     const bool is_last = p + 1 == call.b.count;
     const float* const panel = is_last ? call.b.last : call.b.data + p * call.b.panel_stride;
@@ -96,12 +98,8 @@ HWY_INLINE void GemmRows(const GemmCall& call, int64_t row0, int64_t panel_begin
     const int64_t cols = std::min(call.n - p * kPanelWidth, kPanelWidth);
     for (int64_t j = 0; j < cols; j += kStep) {
       const float* const b = panel + j / kPanelStep * call.b.group_stride + j % kPanelStep;
-      ReadAhead ahead;
-      if (next.panel != nullptr) {
-        ahead =
-            PartAhead(next.panel + (b - panel), call.k * std::max(kStep, kPanelStep), call.k, next.tile, next.tiles);
-      }
-      GemmTileColumns<MR>(call, b, stride, row0, p * kPanelWidth + j, std::min(kStep, cols - j), ahead);
+      const ReadAhead part = next.panel == nullptr ? ReadAhead() : ahead.Part(next.panel + (b - panel), next.tile);
+      GemmTileColumns<MR>(call, b, stride, row0, p * kPanelWidth + j, std::min(kStep, cols - j), part);
     }
   }
 }

@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/quantized/byte_gemm.cc"
 #include "kernels/cpu/simd/foreach_isa.h"
 
+#include "kernels/cpu/gemm/layout-inl.h"
 #include "kernels/cpu/quantized/byte_dot-inl.h"
 #include "kernels/cpu/quantized/byte_result-inl.h"
 
@@ -28,8 +29,8 @@ constexpr int64_t MaxRows() {
   return kRegisters == 32 || kDot ? 6 : 4;
 }
 constexpr int kTileVectors = kRegisters == 32 ? 4 : 2;
-// Columns that lie side by side: what WeightLayout() gives. A tile is no wider.
-constexpr int64_t kSideBySide = kLanes == kPanelStep ? kBytePanel : kPanelStep;
+// Columns that lie side by side. A tile is no wider.
+constexpr int64_t kSideBySide = kWeightLayout == PanelLayout::kRows ? kBytePanel : kPanelStep;
 
 // Rows [row, row + MR) times NV vectors of columns from `col` on, whose packed bytes begin at b.
 template <bool kDot, int MR, int NV>
