@@ -1,11 +1,13 @@
 #include "kernel/invoke.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <utility>
 
 #include "base/check.h"
 #include "base/stopwatch.h"
+#include "kernel/cost.h"
 #include "kernel/default_attributes.h"
 #include "kernel/empty_extents.h"
 #include "kernel/kernel_context.h"
@@ -45,6 +47,7 @@ class Invocation {
     BindTensors();
     InferOutputs();
     const Kernel& kernel = options_.kernel != nullptr ? CheckedKernel() : SelectKernel();
+    if (options_.budget_us != nullptr) Spend(kernel);
     TransformInputs();
     AllocateOutputs();
     if (!NothingToCompute()) Execute(kernel);
@@ -180,6 +183,14 @@ class Invocation {
         ++output;
       }
     }
+  }
+
+  void Spend(const Kernel& kernel) const {
+    const KernelProblem problem(schema_, bound_, output_metas_, options_.constants, /*threads=*/1);
+    const double us = EstimateCost(kernel, problem).microseconds;
+    WHERRY_ENFORCE(us <= *options_.budget_us, kResourceExhausted, "kernel ", kernel.id(), " would take some ",
+                   std::ceil(us / 1000), " ms, of which ", std::floor(*options_.budget_us / 1000), " are left");
+    *options_.budget_us -= us;
   }
 
   KernelProblem Problem() const { return KernelProblem(schema_, bound_, output_metas_, options_.constants, threads()); }

@@ -42,6 +42,9 @@ struct InvokeOptions {
   // Gets what the kernel itself takes, in us, without transforms and packing: the least of further runs, of which there
   // are as many as fit into some milliseconds (other work only ever adds to a time). Null: it runs once.
   double* kernel_us = nullptr;
+  // Microseconds that calls may still take on one thread, as estimated (cost.h). Lowered by this call's; a call that
+  // would take more is refused with Error(kResourceExhausted) before it runs. Null: no bound.
+  double* budget_us = nullptr;
 };
 
 // Infers, selects, transforms inputs that lie elsewhere or have another type or layout (only where the schema allows),

@@ -36,6 +36,24 @@ TEST(InvokeOp, RunsWithDefaultsAndConvertsAttributes) {
             (Values{0.5, 1}));
 }
 
+TEST(InvokeOp, ABudgetIsSpentOrRefuses) {
+  CpuContext device;
+  const DenseTensor x = HostTensor(Shape{2}, {1, 2});
+  double left_us = 10;
+  InvokeOptions options;
+  options.budget_us = &left_us;
+  InvokeOp(TestOp("kt_scale"), {TensorArg(x), {}}, &device, options);
+  EXPECT_LT(left_us, 10);
+  EXPECT_GT(left_us, 0);
+  left_us = 0;
+  try {
+    InvokeOp(TestOp("kt_scale"), {TensorArg(x), {}}, &device, options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted);
+  }
+}
+
 TEST(InvokeOp, ErrorsNameOpAndArgument) {
   CpuContext device;
   const DenseTensor x = HostTensor(Shape{2}, {1, 2});

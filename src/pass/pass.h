@@ -42,6 +42,8 @@ struct PassContext {
   // long as what a pass holds beside what it was made from is not more than the model's weights and this.
   size_t max_folded_bytes = size_t{16} << 20U;
   size_t max_folded_growth = size_t{64} << 20U;
+  // What folding may take by the cost model's estimates for one thread, beside 20 ms for each MB of weights.
+  double max_folding_us = 5e6;
   // For measured_kernel_pick_pass: what measures, and numbers for the symbols of dimensions. Null: nothing is measured.
   std::shared_ptr<KernelTimer> timer;
   SymbolValues symbols;

@@ -160,8 +160,8 @@ class FoldConstantsPass : public ProgramPass {
                   " bytes it is made from"));
       return;
     }
-    if (spent_ms_ > MostMilliseconds()) {
-      Note(StrCat(stmt.op_type(), ": not folded, ", spent_ms_, " ms were spent on others"));
+    if (spent_ms_ > kMostMilliseconds) {
+      Note(StrCat(stmt.op_type(), ": not folded, others took longer than they were estimated to"));
       return;
     }
     if (std::string_view(stmt.schema().name) == "transpose" && written > kDeferredBytes &&
@@ -172,6 +172,10 @@ class FoldConstantsPass : public ProgramPass {
     CpuContext cpu(context().pool);
     std::vector<DenseTensor> tensors;
     const Stopwatch watch;
+    // For each byte of the model's weights that is read as long as it takes at 50 MB/s.
+    double left_us = context().max_folding_us + static_cast<double>(own_) / 50 - estimated_us_;
+    const double before_us = left_us;
+    options.budget_us = &left_us;
     try {
       for (std::vector<DenseTensor>& group : InvokeOp(stmt.schema(), args, &cpu, options)) {
         for (DenseTensor& tensor : group) tensors.push_back(std::move(tensor));
@@ -182,10 +186,15 @@ class FoldConstantsPass : public ProgramPass {
       return;
     }
     spent_ms_ += watch.Milliseconds();
+    estimated_us_ += before_us - left_us;
     if (tensors.size() < results.size()) return;
     held_ += held;
     Replace(graph, node, results, std::move(tensors));
   }
+
+  // What is folded depends on estimates, the same on every machine; time itself only ends what is out of all proportion
+  // to them, as operators can be that take the square of their elements.
+  static constexpr double kMostMilliseconds = 60'000;
 
   // A large weight transposed is made when it is read: what kernels only read packed is never there in full.
   static constexpr size_t kDeferredBytes = size_t{1} << 16;
@@ -212,9 +221,6 @@ class FoldConstantsPass : public ProgramPass {
     }
   }
 
-  // For each byte of the model's weights that is read as long as it takes at 50 MB/s.
-  double MostMilliseconds() const { return 5000 + static_cast<double>(own_) / 5e4; }
-
   void Replace(SSAGraph* graph, Node* stmt, const NodeList& results, std::vector<DenseTensor> tensors) {
     for (size_t i = 0; i < results.size(); ++i) {
       Node* weight = graph->NewWeight(results[i]->AsArg().name, std::move(tensors[i]));
@@ -228,7 +234,8 @@ class FoldConstantsPass : public ProgramPass {
   std::set<std::string> known_;  // weights that were read before, or made here
   size_t own_ = 0;               // bytes of those that were not made here
   size_t held_ = 0;              // bytes of results, less those of what only they were made from, so far
-  double spent_ms_ = 0;          // on running statements, so far
+  double estimated_us_ = 0;      // what running statements was estimated to take, so far
+  double spent_ms_ = 0;          // what it took
 };
 
 }  // namespace
