@@ -18,7 +18,8 @@ if(WHERRY_SANITIZE)
                               "UBSAN_OPTIONS=print_stacktrace=1")
 endif()
 
-# wherry_add_test(NAME SOURCES... [LIBS ...] [LABELS ...]): a GoogleTest binary and its ctest entry. It sees src/.
+# wherry_add_test(NAME SOURCES... [LIBS ...] [LABELS ...]): a GoogleTest binary and its ctest entry. It sees src/,
+# and runs in the source folder: files are named from there.
 # Label asan: part of the sanitized run of `make test` (whatever reads foreign bytes, and the passes).
 function(wherry_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
@@ -29,7 +30,6 @@ function(wherry_add_test name)
   # On two cores, optimising the tests themselves takes longer than running them.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   wherry_precompile(${name} tests <gtest/gtest.h>)
-  target_compile_definitions(${name} PRIVATE WHERRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_dependencies(${name} wherry_codegen)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900 ENVIRONMENT "${WHERRY_TEST_ENVIRONMENT}")
@@ -120,7 +120,7 @@ foreach(suite IN LISTS suites)
 endforeach()
 wherry_add_subdirectory_if_present(fuzz)
 
-# What the asan test preset runs, for a build of just that.
+# What the test preset asan_sse4 runs, for a build of just that.
 get_property(asan_tests GLOBAL PROPERTY WHERRY_ASAN_TESTS)
 add_custom_target(wherry_asan_tests)
 if(asan_tests)

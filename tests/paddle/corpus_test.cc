@@ -66,7 +66,7 @@ std::vector<std::string> Parts(const std::string& name) {
 
 std::map<std::string, Case> ReadCorpus() {
   std::map<std::string, Case> cases;
-  ForEachEntry(WHERRY_SOURCE_DIR "/tests/paddle/corpus.zip", [&](const std::string& name, std::vector<char> bytes) {
+  ForEachEntry("tests/paddle/corpus.zip", [&](const std::string& name, std::vector<char> bytes) {
     const std::vector<std::string> parts = Parts(name);
     Case& one = cases[parts[0]];
     const std::string stem = parts.back().substr(0, parts.back().find(".npy"));

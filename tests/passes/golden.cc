@@ -100,7 +100,7 @@ std::vector<double> AsDoubles(const DenseTensor& tensor) {
 
 std::vector<std::string> Files() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(WHERRY_SOURCE_DIR "/src/passes")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("src/passes")) {
     if (entry.path().extension() == ".wir") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

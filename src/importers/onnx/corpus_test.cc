@@ -10,9 +10,7 @@ namespace {
 
 using Numbers = std::vector<int64_t>;
 
-void WriteSeed(const std::string& name, const std::string& bytes) {
-  WriteText(WHERRY_SOURCE_DIR "/fuzz/corpus/onnx_fuzz/" + name, bytes);
-}
+void WriteSeed(const std::string& name, const std::string& bytes) { WriteText("fuzz/corpus/onnx_fuzz/" + name, bytes); }
 
 // Convolution to softmax, with the shape arithmetic that exporters write.
 TestModel Network() {
@@ -94,7 +92,7 @@ TEST(OnnxCorpus, SeedsAreWhatTheyShouldBe) {
 }
 
 TEST(OnnxCorpus, DISABLED_WriteSeeds) {
-  std::filesystem::create_directories(WHERRY_SOURCE_DIR "/fuzz/corpus/onnx_fuzz");
+  std::filesystem::create_directories("fuzz/corpus/onnx_fuzz");
   WriteSeed("network", Network().Bytes());
   WriteSeed("rarities", Rarities().Bytes());
   WriteSeed("branches", WithoutExternalData().Bytes());

@@ -11,7 +11,7 @@ namespace {
 // What paddle_fuzz takes: the length of the model, the model, the parameters.
 void WriteSeed(const std::string& name, const std::string& model, const std::string& params) {
   const auto size = static_cast<uint32_t>(model.size());
-  WriteText(WHERRY_SOURCE_DIR "/fuzz/corpus/paddle_fuzz/" + name,
+  WriteText("fuzz/corpus/paddle_fuzz/" + name,
             std::string(reinterpret_cast<const char*>(&size), sizeof(size)) + model + params);
 }
 
@@ -85,7 +85,7 @@ TEST(PaddleCorpus, SeedsAreWhatTheyShouldBe) {
 }
 
 TEST(PaddleCorpus, DISABLED_WriteSeeds) {
-  std::filesystem::create_directories(WHERRY_SOURCE_DIR "/fuzz/corpus/paddle_fuzz");
+  std::filesystem::create_directories("fuzz/corpus/paddle_fuzz");
   const std::string four = ParamRecord({4}, FloatBytes({1, 2, 3, 4}));
   WriteSeed("network", Network().Bytes(),
             four + four + four + four + ParamRecord({4, 2, 3, 3}, std::string(288, '\0')));
