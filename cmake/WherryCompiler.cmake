@@ -38,6 +38,15 @@ target_compile_options(wherry_compile INTERFACE -Wall -Wextra -Wshadow -Wnon-vir
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(wherry_compile INTERFACE -Wno-restrict)
 endif()
+# Sets above are neither compiled nor reported by CpuInfo.
+set(isas sse4 avx2 avx512)
+list(FIND isas "${WHERRY_MAX_ISA}" isa)
+if(isa EQUAL -1)
+  message(FATAL_ERROR "WHERRY_MAX_ISA is ${WHERRY_MAX_ISA}; it may be sse4, avx2 or avx512")
+elseif(NOT WHERRY_MAX_ISA STREQUAL "avx512")
+  math(EXPR isa "${isa} + 1")
+  target_compile_definitions(wherry_compile INTERFACE WHERRY_X86_ISAS=${isa})
+endif()
 if(WHERRY_SANITIZE)
   target_compile_options(wherry_compile INTERFACE -fsanitize=${WHERRY_SANITIZE} -fno-sanitize-recover=all
                                                   -fno-omit-frame-pointer)

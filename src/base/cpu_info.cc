@@ -171,6 +171,7 @@ CpuInfo CpuInfo::Detect(const char* isa_limit) {
   info.isa = Isa::kNeon;
   DetectCaches(&info);
 #endif
+  Limit(kIsas.back(), &info);
   if (isa_limit != nullptr && *isa_limit != '\0') Limit(ParseIsa(isa_limit), &info);
   return info;
 }

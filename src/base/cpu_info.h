@@ -8,6 +8,11 @@
 
 namespace wherry {
 
+// How many of the x86 sets below are compiled, from the least on: the CMake option WHERRY_MAX_ISA.
+#ifndef WHERRY_X86_ISAS
+#define WHERRY_X86_ISAS 3
+#endif
+
 // The instruction set levels that kernels are compiled for, each including those before it. A build has those of its
 // processor family.
 enum class Isa : uint8_t {
@@ -21,9 +26,13 @@ enum class Isa : uint8_t {
 #endif
 };
 
-// All above kBaseline, the least first.
+// All above kBaseline that this build has, the least first.
 #if defined(__aarch64__)
 inline constexpr std::array kIsas = {Isa::kNeon};
+#elif WHERRY_X86_ISAS == 1
+inline constexpr std::array kIsas = {Isa::kSse4};
+#elif WHERRY_X86_ISAS == 2
+inline constexpr std::array kIsas = {Isa::kSse4, Isa::kAvx2};
 #else
 inline constexpr std::array kIsas = {Isa::kSse4, Isa::kAvx2, Isa::kAvx512};
 #endif
@@ -31,7 +40,8 @@ inline constexpr std::array kIsas = {Isa::kSse4, Isa::kAvx2, Isa::kAvx512};
 // "baseline", "sse4", "avx2", "avx512", "neon".
 const char* ToString(Isa isa) noexcept;
 
-// A value. A feature is there only if the processor has it and the operating system saves its registers.
+// A value. A feature is there only if the processor has it, the operating system saves its registers, and this build
+// has kernels of its level.
 struct CpuInfo {
   Isa isa = Isa::kBaseline;
 

@@ -8,6 +8,8 @@
 //
 // No include guard: that is the mechanism.
 
+#include "base/cpu_info.h"
+
 // On x86 SSE4 is the lowest set (not Highway's scalar emulation): machines without it run the reference kernels. SSSE3
 // and the AVX-512 extension for Ice Lake are left out because no f32 body gains from them; each costs a whole
 // compilation. On ARM there is NEON alone: SVE's vectors have no size that the compiler knows.
@@ -16,7 +18,13 @@
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #else
 #define HWY_BASELINE_TARGETS HWY_SSE4
+#if WHERRY_X86_ISAS == 1
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL)
+#elif WHERRY_X86_ISAS == 2
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3 | HWY_AVX3_DL)
+#else
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#endif
 #endif
 // Highway's debug assertions call into libhwy, which is not linked.
 #define HWY_IS_DEBUG_BUILD 0

@@ -50,6 +50,16 @@ struct IsaTable {
   ::wherry::cpu::IsaTable<decltype(&N_NEON::NAME)> { \
     { &N_NEON::NAME }                                \
   }
+#elif WHERRY_X86_ISAS == 1
+#define WHERRY_ISA_TABLE(NAME)                       \
+  ::wherry::cpu::IsaTable<decltype(&N_SSE4::NAME)> { \
+    { &N_SSE4::NAME }                                \
+  }
+#elif WHERRY_X86_ISAS == 2
+#define WHERRY_ISA_TABLE(NAME)                       \
+  ::wherry::cpu::IsaTable<decltype(&N_SSE4::NAME)> { \
+    { &N_SSE4::NAME, &N_AVX2::NAME }                 \
+  }
 #else
 #define WHERRY_ISA_TABLE(NAME)                       \
   ::wherry::cpu::IsaTable<decltype(&N_SSE4::NAME)> { \
