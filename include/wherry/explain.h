@@ -98,7 +98,8 @@ struct OpExplanation {
   std::string reason;                            // why its kernel was picked, or why there is none
   std::string inserted_by;                       // the pass that put in a cast or copy; else empty
   std::vector<CandidateExplanation> candidates;  // the best first
-  std::string algorithm;  // what the kernel planned for these shapes, "winograd4 tiles=12"; may be empty
+  int64_t assumed_dim = 0;  // what their estimates count a dynamic dimension as; 0: all dimensions are known
+  std::string algorithm;    // what the kernel planned for these shapes, "winograd4 tiles=12"; may be empty
   // Of one run, for the shapes of `MemoryExplanation`; -1: unknown. The estimate is for the shapes that the pick saw
   // where there is no plan.
   double flops = -1;

@@ -4,7 +4,7 @@
 //   weight %big : f32[64,64] = base64"..."           (or, printed for people: = {...})
 //   block main(%x : f32[N,2]) -> (%y) {
 //     %t = mul(x: %x, y: %w) {x_num_col_dims = 1} : f32[N,2]
-//     (%a, %b) = split(x: %t) {sections = [1, 1], axis = 1} : f32[N,1], f32[N,1]
+//     (out: [%a, %b]) = split(x: %t) {sections = [1, 1], axis = 1} : f32[N,1], f32[N,1]
 //     %y = if(cond: %c, captures: [%a, %b]) blocks(then, else) @"label" #cpu:if:gemm/x86/f32/nchw alias(%t) : f32[N,2]
 //   }
 // Attributes that equal the schema's default are left out. Names that are not [A-Za-z0-9_./:-]+ are quoted: %"a b".

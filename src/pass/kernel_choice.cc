@@ -283,6 +283,12 @@ std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, c
   return ranking;
 }
 
+bool AssumesSizes(const Node* stmt) {
+  const auto open = [](const Node* value) { return !value->AsArg().type.known(); };
+  return std::any_of(stmt->inlinks().begin(), stmt->inlinks().end(), open) ||
+         std::any_of(stmt->outlinks().begin(), stmt->outlinks().end(), open);
+}
+
 KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context,
                           const AttributeMap& instead) {
   std::vector<RankedKernel> ranking = RankKernels(graph, stmt, context, false, instead);
@@ -306,7 +312,7 @@ KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassCon
     std::snprintf(text.data(), text.size(), "%.1f us", ranked.cost_us());
     return std::string(text.data());
   };
-  choice.reason = "cost " + cost(ranking[0]);
+  choice.reason = "estimated " + cost(ranking[0]);
   if (ranking.size() > 1) choice.reason += "; next " + ranking[1].kernel->id() + " " + cost(ranking[1]);
   return choice;
 }

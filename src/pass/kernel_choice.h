@@ -29,6 +29,10 @@ struct RankedKernel {
 std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context,
                                       bool refused = true, const AttributeMap& instead = {});
 
+// Whether its costs are of sizes made up: a dimension of an argument or result is decided at run time, and counts as
+// kAssumedDim.
+bool AssumesSizes(const Node* stmt);
+
 // The pick for a statement: the first of RankKernels, or nothing (then `why` lists the refusals).
 struct KernelChoice {
   const Kernel* kernel = nullptr;

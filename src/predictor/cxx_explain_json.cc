@@ -87,6 +87,7 @@ Json OpJson(const OpExplanation& op) {
           {"text", op.text},
           {"reason", op.reason},
           {"inserted_by", op.inserted_by},
+          {"assumed_dim", op.assumed_dim},
           {"candidates", std::move(candidates)},
           {"algorithm", op.algorithm},
           {"flops", op.flops},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cost.h"
 #include "kernel/invoke.h"
 #include "kernel/kernel_registry.h"
 #include "pass/kernel_choice.h"
@@ -26,6 +27,7 @@ void ExplainGraph(const mir::SSAGraph& graph, const PassContext& context, int* n
     for (const auto& [param, names] : desc.outputs()) op.results.insert(op.results.end(), names.begin(), names.end());
     const KernelPick* pick = graph.Pick(stmt);
     if (pick != nullptr) op.reason = pick->reason;
+    if (mir::AssumesSizes(stmt)) op.assumed_dim = kAssumedDim;
     for (const mir::RankedKernel& ranked : mir::RankKernels(graph, stmt, context)) {
       const Kernel& kernel = *ranked.kernel;
       CandidateExplanation candidate;

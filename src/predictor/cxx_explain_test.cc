@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file_test_util.h"
 #include "format/wry.h"
 #include "ir/fc_program_test_util.h"
 #include "ir/text.h"
@@ -149,6 +150,35 @@ TEST_F(ExplainTest, ExplainOpKnowsTypesAndWhatIsGone) {
   EXPECT_EQ(ExplainOp(config, "mul"), "  1 mul taken by fc_fuse_pass\n");
   EXPECT_EQ(ExplainOp(config, "add"), "  1 add taken by fc_fuse_pass, which put fc in their place\n");
   EXPECT_EQ(ExplainOp(config, "fc").find("taken by"), std::string::npos);
+}
+
+TEST_F(ExplainTest, WhatIsSuggestedIsTaken) {
+  const CxxConfig config = Config(R"(
+block main(%x : f32[2,4]) -> (%logits, %upper) {
+  %lower = exp(x: %x)
+  (out: %upper, indices: %indices) = topk(x: %lower) {k = 2}
+  %middle = relu(x: %lower)
+  %logits = assign(x: %middle)
+}
+)");
+  const auto suggests = [&config](const std::string& asked, const std::string& expected) {
+    const std::string text = ErrorOf([&] { ExplainOp(config, asked); }).what();
+    EXPECT_NE(text.find("did you mean '" + expected + "'?"), std::string::npos) << text;
+    EXPECT_NE(ExplainOp(config, expected), "");
+  };
+  suggests("lowr", "lower");
+  suggests("indizes", "indices");  // not the first result
+  suggests("midle", "middle");     // of an op that is gone
+  suggests("top_k", "topk");
+  suggests("asign", "assign");  // a type of which none is left
+}
+
+TEST_F(ExplainTest, SaysWhatADynamicDimensionCountsAs) {
+  const auto explained = [this](const std::string& rows) {
+    return ExplainOp(Config("block main(%x : f32[" + rows + ",4]) -> (%y) {\n  %y = cumsum(x: %x)\n}\n"), "y");
+  };
+  EXPECT_NE(explained("N").find("count a dynamic dimension as 32\n"), std::string::npos) << explained("N");
+  EXPECT_EQ(explained("2").find("dynamic"), std::string::npos) << explained("2");
 }
 
 }  // namespace

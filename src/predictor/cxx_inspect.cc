@@ -89,6 +89,11 @@ class TakenOps {
     const auto text = texts_.find(type);
     return text == texts_.end() ? "" : text->second;
   }
+  std::set<std::string> Types() const {
+    std::set<std::string> types;
+    for (const auto& [type, text] : texts_) types.insert(type);
+    return types;
+  }
 
  private:
   std::map<std::string, std::string> texts_;
@@ -125,6 +130,20 @@ struct Explained {
   }
 };
 
+// What ExplainOp takes, for one that asked for something else.
+std::string WhatThereIs(const Explained& explained, const std::string& asked) {
+  std::set<std::string> types = explained.taken.Types();
+  std::vector<std::string> names;
+  for (const OpExplanation& op : explained.ops) {
+    types.insert(op.type);
+    names.push_back(op.name);
+    names.insert(names.end(), op.results.begin(), op.results.end());
+  }
+  for (const auto& [name, fate] : explained.fates) names.push_back(name);
+  names.insert(names.end(), types.begin(), types.end());
+  return StrCat("types are ", Join(types, ", "), DidYouMean(asked, names));
+}
+
 // So that what is damaged in a .wry is found: its weights are checked when they are read.
 void ReadWeights(const Program& program) {
   for (const auto& [name, weight] : program.weights) {
@@ -154,23 +173,26 @@ std::string ExplainOp(const CxxConfig& config, const std::string& op, const Expl
   Explained explained(config);
   if (options.measure) explained.ops = ExplainModel(config, options).ops;
   std::string text;
-  std::vector<std::string> names;
-  std::set<std::string> types;
+  int64_t assumed_dim = 0;
+  const auto explain = [&](const OpExplanation& each) {
+    text += ExplainText(each);
+    assumed_dim = std::max(assumed_dim, each.assumed_dim);
+  };
   for (const OpExplanation& each : explained.ops) {
-    if (IsCalled(each, op)) text += ExplainText(each);
-    names.push_back(each.name);
-    types.insert(each.type);
+    if (IsCalled(each, op)) explain(each);
   }
-  if (!text.empty()) return text;
-  const auto fate = explained.fates.find(op);
-  if (fate != explained.fates.end()) return fate->second;
-  // A type stands for all its ops, those that passes took too.
-  for (const OpExplanation& each : explained.ops) {
-    if (each.type == op) text += ExplainText(each);
+  if (text.empty()) {
+    const auto fate = explained.fates.find(op);
+    if (fate != explained.fates.end()) return fate->second;
+    // A type stands for all its ops, those that passes took too.
+    for (const OpExplanation& each : explained.ops) {
+      if (each.type == op) explain(each);
+    }
+    text += explained.taken.Text(op);
   }
-  text += explained.taken.Text(op);
-  WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label, result or type is ", Quote(op),
-                 "; types are ", Join(types, ", "), DidYouMean(op, names));
+  WHERRY_ENFORCE(!text.empty(), kNotFound, "the program has no op whose label, result or type is ", Quote(op), "; ",
+                 WhatThereIs(explained, op));
+  if (assumed_dim > 0) text += StrCat("costs are estimates that count a dynamic dimension as ", assumed_dim, "\n");
   return text;
 }
 

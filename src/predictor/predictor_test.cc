@@ -284,7 +284,7 @@ TEST_F(PredictorTest, VerifyAndInspection) {
   EXPECT_NE(ExplainOp(Config(), "y").find("ref:fc"), std::string::npos);
   EXPECT_TRUE(CheckModel(Config()).empty());
   EXPECT_NE(ErrorText([&] { CheckModel(CxxConfig()); }).find("names no model"), std::string::npos);
-  EXPECT_NE(ErrorText([&] { ExplainOp(Config(), "q"); }).find("is 'q'; types are fc"), std::string::npos);
+  EXPECT_NE(ErrorText([&] { ExplainOp(Config(), "q"); }).find("is 'q'; types are add, fc, mul"), std::string::npos);
 }
 
 }  // namespace

@@ -510,9 +510,11 @@ let showInGraph = () => {};
 
 // The candidates for an op, the picked one and the refused ones with their reasons.
 function candidates(op) {
-  return op.candidates.map((candidate) => make(candidate.picked ? 'div.candidate.picked' : candidate.refusal ? 'div.candidate.refused' : 'div.candidate', null,
+  const all = op.candidates.map((candidate) => make(candidate.picked ? 'div.candidate.picked' : candidate.refusal ? 'div.candidate.refused' : 'div.candidate', null,
     make('div.head', null, make('span.mono', null, candidate.kernel),
          candidate.refusal ? make('span.chip', null, 'refused') : make('span', null, timeText(candidate.kernel_us + candidate.conversion_us), candidate.picked ? make('span.chip.accent', {style: 'margin-left: 8px'}, 'picked') : null)),
     make('div.soft', null, candidate.refusal ? candidate.refusal
       : [candidate.key, candidate.measured_us >= 0 ? `measured ${timeText(candidate.measured_us)}` : '', `kernel ${timeText(candidate.kernel_us)}`, candidate.conversion_us > 0 ? `conversions ${timeText(candidate.conversion_us)}` : '', `priority ${candidate.priority}`].filter(Boolean).join(' · '))));
+  if (op.assumed_dim) all.push(make('div.soft', null, `costs are estimates that count a dynamic dimension as ${op.assumed_dim}`));
+  return all;
 }

@@ -1,7 +1,8 @@
 // Picks a kernel for every statement: vetoes what cannot run, then compares by valid place, precision, estimated cost
 // (conversions at the inputs counted), layout and priority, in the order that KernelPickFactor gives. Walks forward, so
 // that each op sees the layout in which its arguments come.
-#include "base/check.h"
+#include "base/strings.h"
+#include "kernel/cost.h"
 #include "pass/kernel_choice.h"
 #include "pass/pass_registry.h"
 
@@ -11,6 +12,7 @@ namespace {
 class StaticKernelPickPass : public StmtPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    bool assumes_sizes = false;
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       const OpSchema& schema = stmt->AsStmt().schema();
       if (schema.RunByRuntime() || std::string_view(schema.name) == "io_copy") continue;
@@ -21,6 +23,7 @@ class StaticKernelPickPass : public StmtPass {
         Note(StrCat(schema.name, " ", stmt->AsStmt().label(), ": no kernel: ", choice.reason));
         continue;
       }
+      assumes_sizes = assumes_sizes || AssumesSizes(stmt);
       const Kernel& kernel = *choice.kernel;
       const DataLayout layout = kernel.key.layout();
       graph->SetPick(stmt, KernelPick{kernel.provider, kernel.variant, kernel.key, choice.reason});
@@ -32,6 +35,7 @@ class StaticKernelPickPass : public StmtPass {
       Note(std::string(schema.name) + " " + result + ": " + kernel.id() + " (" + kernel.key.DebugString() +
            (layout == DataLayout::kAny ? ", any layout" : "") + "), " + choice.reason);
     }
+    if (assumes_sizes) Note(StrCat("estimates count a dynamic dimension as ", kAssumedDim));
   }
 };
 
