@@ -45,7 +45,6 @@ void WriteReport(const OptOptions& options, const CxxConfig& config) {
   if (!options.inputs.empty()) explain.inputs = ReadNpz(options.inputs);
   const std::string json = ToJson(ExplainModel(config, explain));
   WriteFile(options.report, options.report.ends_with(".json") ? json : ReportPage(json));
-  std::printf("wrote %s\n", Printable(options.report).c_str());
 }
 
 bool KnowsItsShapes(const PaddlePredictor& predictor) {
@@ -54,6 +53,22 @@ bool KnowsItsShapes(const PaddlePredictor& predictor) {
     return input.rank_known &&
            std::all_of(input.dims.begin(), input.dims.end(), [](const InputDim& dim) { return dim.value >= 0; });
   });
+}
+
+void PrintWritten(const OptOptions& options) {
+  for (const std::string& path : {options.report, options.record_kernels, options.dump, options.output}) {
+    if (!path.empty()) std::printf("wrote %s\n", Printable(path).c_str());
+  }
+}
+
+// What happened in a few lines, and how to see more.
+void PrintSummary(const OptOptions& options, const PaddlePredictor& predictor) {
+  std::printf("read %s in %.1f ms\n", Printable(options.model).c_str(), predictor.GetLoadTimes().import_ms);
+  const std::string summary = predictor.OptimizeSummaryText();
+  std::printf("%s", summary.empty() ? "no pass ran\n" : summary.c_str());
+  PrintWritten(options);
+  if (options.report.empty() && !summary.empty())
+    std::printf("what each pass did, and why: --report FILE (.html: as a page)\n");
 }
 
 void Optimize(const OptOptions& options) {
@@ -67,10 +82,10 @@ void Optimize(const OptOptions& options) {
   if (options.tune) config.set_tuning({options.tune_cache, options.TunedShapes()});
   const bool page = IsPage(options.report);
   if (page) WriteReport(options, config);
-  if (page && options.output.empty() && options.dump.empty() && options.record_kernels.empty()) return;
+  if (page && options.output.empty() && options.dump.empty() && options.record_kernels.empty())
+    return PrintWritten(options);
   config.set_dump_dir(options.dump);
   const auto predictor = CreatePaddlePredictor(config);
-  const std::string report = predictor->OptimizeReportText();
   // With dynamic dimensions kernels choose when they know them.
   if (options.pack && !KnowsItsShapes(*predictor)) {
     const std::map<std::string, Tensor> inputs = options.Inputs(*predictor);
@@ -78,16 +93,10 @@ void Optimize(const OptOptions& options) {
     FirstRun(predictor.get(), options, inputs);
   }
   if (!options.output.empty()) predictor->SaveOptimizedModel(options.output, options.pack);
-  if (!options.record_kernels.empty()) {
+  if (!options.record_kernels.empty())
     WriteFile(options.record_kernels, "# " + Printable(options.model) + "\n" + predictor->RequiredKernels());
-    std::printf("wrote %s\n", Printable(options.record_kernels).c_str());
-  }
-  if (options.report.empty()) std::fputs(report.c_str(), stdout);
-  if (!options.report.empty() && !page) {
-    WriteFile(options.report, report);
-    std::printf("wrote %s\n", Printable(options.report).c_str());
-  }
-  if (!options.output.empty()) std::printf("wrote %s\n", Printable(options.output).c_str());
+  if (!options.report.empty() && !page) WriteFile(options.report, predictor->OptimizeReportText());
+  PrintSummary(options, *predictor);
 }
 
 }  // namespace
@@ -100,8 +109,7 @@ void AddOptCommand(CLI::App* app) {
   options->AddRun(command);
   command->add_option("-o,--output", options->output, "the .wry file to write");
   command->add_option("--report", options->report,
-                      "writes what happened, and why, to a file: a page (.html), its data (.json), or what each pass "
-                      "did as text, which is printed otherwise");
+                      "writes what each pass did, and why, to a file: a page (.html), its data (.json), or else text");
   command->add_flag("--measure", options->measure,
                     "for the page and its data: runs the model for a second and gives each op's time");
   command->add_option("--dump", options->dump,

@@ -115,10 +115,11 @@ class PaddlePredictor {
   virtual size_t ActivationBytes() const = 0;
   virtual size_t WeightBytes() const = 0;
 
-  // What was loaded and why it runs as it does: the optimised program in text form, and the optimiser's report (empty
-  // for a light one).
+  // What was loaded and why it runs as it does: the optimised program in text form, and the optimiser's report, whole
+  // and as a line or two (both empty where nothing was optimised, as for a light one).
   virtual std::string ProgramText() const = 0;
   virtual std::string OptimizeReportText() const = 0;
+  virtual std::string OptimizeSummaryText() const = 0;
   // What the file says about the model: "format" ("onnx", "paddle", ...), "producer", "opset", "optional_inputs"
   // (CxxConfig::set_overridden_inputs), and the model's own properties (ONNX's metadata_props) as "model.NAME". A .wry
   // file keeps them.

@@ -75,7 +75,7 @@ Program Optimizer::Run(Program&& program, const std::vector<Place>& valid_places
       const Stopwatch pass_time;
       report.start_ms = time.Milliseconds() - watched_ms;
       pass.set_context(&context);
-      pass.set_log(&report.notes);
+      pass.set_report(&report);
       const size_t searches = graph->shared().searches;
       const size_t replaced = graph->shared().replaced;
       try {

@@ -76,14 +76,19 @@ class Pass {
   void BindKernels(const std::map<std::string, std::set<Place>>& kernels) { bound_kernels_ = kernels; }
 
   void set_context(const PassContext* context) { context_ = context; }
-  void set_log(std::vector<std::string>* notes) { notes_ = notes; }
+  void set_report(PassReport* report) { report_ = report; }
 
  protected:
   // Set by the driver before Apply; a default context when run by hand.
   const PassContext& context() const;
   // A line for the report: "conv2d_3: fused bias and relu". No effect when nobody collects.
   void Note(std::string line) const {
-    if (notes_ != nullptr) notes_->push_back(std::move(line));
+    if (report_ != nullptr) report_->notes.push_back(std::move(line));
+  }
+  // A line that a summary of the whole run should have too.
+  void NoteHeadline(const std::string& line) const {
+    Note(line);
+    if (report_ != nullptr) report_->headlines.push_back(line);
   }
 
   const Kind kind_;
@@ -94,7 +99,7 @@ class Pass {
 
  private:
   const PassContext* context_ = nullptr;
-  std::vector<std::string>* notes_ = nullptr;
+  PassReport* report_ = nullptr;
 };
 
 class ProgramPass : public Pass {

@@ -1,8 +1,10 @@
 #include "pass/report.h"
-#include "wherry/text.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
+
+#include "wherry/text.h"
 
 namespace wherry {
 
@@ -25,7 +27,27 @@ std::string OptimizeReport::DebugString() const {
     out << "\n";
     for (const std::string& note : pass.notes) out << "    " << Printable(note, note.size()) << "\n";
   }
-  out << "total " << milliseconds << " ms\n";
+  return out.str() + Totals();
+}
+
+std::string OptimizeReport::Summary() const {
+  std::string text = Totals();
+  for (const PassReport& pass : passes) {
+    for (const std::string& line : pass.headlines) text += Printable(line, line.size()) + "\n";
+  }
+  return text;
+}
+
+std::string OptimizeReport::Totals() const {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1);
+  if (!passes.empty()) out << passes.front().stmts_before << " -> " << passes.back().stmts_after << " ops in ";
+  out << milliseconds << " ms; "
+      << std::count_if(passes.begin(), passes.end(), [](const PassReport& pass) { return pass.changed; }) << " of "
+      << passes.size() << " passes changed something";
+  const auto skipped = std::count_if(passes.begin(), passes.end(), [](const PassReport& pass) { return !pass.ran; });
+  if (skipped > 0) out << ", " << skipped << " skipped";
+  out << "\n";
   return out.str();
 }
 

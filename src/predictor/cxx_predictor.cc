@@ -20,7 +20,10 @@ std::shared_ptr<PaddlePredictor> MakePredictor(const CxxConfig& config, const Lo
   }
   origin->times.import_ms = model.import_ms;
   origin->times.optimize_ms = model.report.milliseconds;
-  origin->report = model.report.passes.empty() ? "" : model.report.DebugString();
+  if (!model.report.passes.empty()) {
+    origin->report = model.report.DebugString();
+    origin->summary = model.report.Summary();
+  }
   origin->save = [](const Program& program, const std::string& path) { SaveWry(program, path); };
   const double building = time.Milliseconds();
   origin->watched = std::move(model.watched);

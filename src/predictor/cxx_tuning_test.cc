@@ -111,7 +111,10 @@ TEST_F(TuningTest, LayoutsFollowForAllTogether) {
 TEST_F(TuningTest, OtherShapesAreMeasuredAnew) {
   Tuned();
   EXPECT_EQ(Count(*Tuned(), " 0 times measured"), 1);
-  EXPECT_EQ(Count(*Tuned(3), " 0 times measured"), 0);
+  const auto predictor = Tuned(3);
+  EXPECT_EQ(Count(*predictor, " 0 times measured"), 0);
+  const std::string summary = predictor->OptimizeSummaryText();
+  EXPECT_NE(summary.find("with N = 3; kernels (2 measured, 0 estimated) and"), std::string::npos) << summary;
 }
 
 TEST_F(TuningTest, WhatCannotBeIsAnError) {

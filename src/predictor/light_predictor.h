@@ -17,6 +17,7 @@ namespace wherry {
 struct PredictorOrigin {
   LoadTimes times;
   std::string report;                          // the optimiser's, as text; empty when nothing was optimised
+  std::string summary;                         // of that
   std::map<std::string, std::string> watched;  // values kept for GetTensor, by what the program calls them
   // Writes the program as .wry; null: not possible here.
   std::function<void(const Program& program, const std::string& path)> save;
@@ -53,6 +54,7 @@ class LightPredictor : public PaddlePredictor {
   size_t WeightBytes() const override { return executable_->weight_bytes() + executable_->packs().bytes(); }
   std::string ProgramText() const override;
   std::string OptimizeReportText() const override;
+  std::string OptimizeSummaryText() const override { return origin_->summary; }
   const std::map<std::string, std::string>& Metadata() const override { return executable_->program().metadata; }
   const LoadTimes& GetLoadTimes() const override { return origin_->times; }
 

@@ -71,6 +71,17 @@ class ExplainTest(unittest.TestCase):
         ran = [each for each in data["passes"] if each["ran"]]
         self.assertTrue(ran and any(each["changes"] for each in ran))
 
+    def test_opt_says_in_short_what_it_did(self):
+        lines = self.run_wherry("opt", "model.onnx", "-o", "model.wry").splitlines()
+        self.assertRegex(lines[1], r"^\d+ -> \d+ ops in \d+\.\d ms; \d+ of \d+ passes changed something")
+        self.assertIn("--report", lines[-1])
+        self.assertEqual(len(lines), 4)
+        self.assertEqual(self.run_wherry("opt", "model.wry", "-o", "again.wry").splitlines()[1:], ["no pass ran", "wrote again.wry"])
+        self.assertIn("wrote passes.txt", self.run_wherry("opt", "model.onnx", "--report", "passes.txt"))
+        report = (self.folder / "passes.txt").read_text()
+        self.assertIn("static_kernel_pick_pass", report)
+        self.assertEqual(report.splitlines()[-1].split(" in ")[0], lines[1].split(" in ")[0])
+
     def test_hostile_names(self):
         names = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "__proto__", "a\"'&\u2028]]>\x01", "12"]
         (self.folder / "model.onnx").write_bytes(small_model.chain(names))

@@ -69,12 +69,24 @@ class MeasuredKernelPickPass : public StmtPass {
     std::vector<size_t> chosen = problem.Solve();
     if (problem.CostOf(chosen) >= problem.CostOf(before)) chosen = before;
     for (size_t i = 0; i < choices.size(); ++i) SetChoice(graph.get(), choices[i], chosen[i]);
-    Note(StrCat(context().timer->measured() - measured, " times measured, ", context().timer->remembered() - remembered,
-                " remembered; kernels and conversions ", Text(problem.CostOf(chosen)), ", as picked before ",
-                Text(problem.CostOf(before))));
+    const auto timed =
+        std::count_if(choices.begin(), choices.end(), [](const Choice& choice) { return choice.measured; });
+    NoteHeadline(StrCat(context().timer->measured() - measured, " times measured, ",
+                        context().timer->remembered() - remembered, " remembered", Sizes(), "; kernels (", timed,
+                        " measured, ", choices.size() - static_cast<size_t>(timed),
+                        " estimated) and conversions (estimated): ", Text(problem.CostOf(chosen)),
+                        ", as picked before ", Text(problem.CostOf(before))));
   }
 
  private:
+  // ", with N = 1, H = 640": what symbols of dimensions stand for while measuring.
+  std::string Sizes() const {
+    std::string text;
+    for (const auto& [symbol, value] : context().symbols)
+      text += StrCat(text.empty() ? ", with " : ", ", symbol, " = ", value);
+    return text;
+  }
+
   // The type with numbers for its symbols; nullopt if some are not known.
   std::optional<MetaTensor> Numbers(const MetaTensor& type) const {
     if (!type.rank_known) return std::nullopt;
