@@ -3,6 +3,7 @@
 
     reference_tables.py [--wherry PATH] [--check]
 
+Needs PyYAML, as the build does: run it with the system's Python (Debian's python3-yaml), not with .venv's.
 --check writes nothing, and exits with 1 if a file is not as it would be written: `make test` runs it. In the READMEs the
 text between <!-- counts --> and <!-- /counts --> is replaced.
 """
@@ -104,7 +105,7 @@ def main() -> int:
     stale = [path for path, text in files.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if arguments.check:
-            print(f"{path.relative_to(ROOT)} is not up to date: run scripts/reference_tables.py", file=sys.stderr)
+            print(f"{path.relative_to(ROOT)} is not up to date: run {sys.executable} scripts/reference_tables.py", file=sys.stderr)
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(files[path], encoding="utf-8")
