@@ -120,7 +120,7 @@ foreach(suite IN LISTS suites)
 endforeach()
 wherry_add_subdirectory_if_present(fuzz)
 
-# What the test preset asan_sse4 runs, for a build of just that.
+# What the test preset asan_quick runs, for a build of just that.
 get_property(asan_tests GLOBAL PROPERTY WHERRY_ASAN_TESTS)
 add_custom_target(wherry_asan_tests)
 if(asan_tests)
