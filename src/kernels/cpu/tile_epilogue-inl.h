@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/simd/cache_line.h"
 #include "kernels/cpu/tile_epilogue.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -65,6 +66,13 @@ struct EpilogueVectors {
     }
   }
 };
+
+// Fetches the floats [column, column + columns) of output row `row` of an added operand. Called before the products
+// that they are added to: read only then, they cost a 3x3 convolution over 80x80x64 14 %.
+inline void PrefetchAdded(const TileEpilogue& epilogue, int64_t row, int64_t column, int64_t columns) {
+  const float* p = epilogue.add() + row * epilogue.add_stride() + column;
+  for (int64_t c = 0; c < columns; c += kLineFloats) __builtin_prefetch(p + c);
+}
 
 // ApplyEpilogue of this instruction set. Each row goes through all steps in registers, four vectors at a time (two with
 // 16 registers, which is what tiles have there), and is stored only then: an added operand may be the output. Not
@@ -173,16 +181,17 @@ struct BufferedTile {
   const float* tile;
   int64_t tile_stride;
   int height;
-  const Rows& rows;
+  Rows rows;
   int64_t col;
   int64_t cols;
 
   template <EpilogueForm kForm>
   HWY_INLINE void Run() const {
-    for (int64_t c = 0; c < cols; c += kLanes) {
-      const ColumnEpilogue<kForm> column(epilogue, col + c, std::min(kLanes, cols - c));
-      for (int r = 0; r < height; ++r) {
-        column.Store(Load(tile + r * tile_stride + c), rows.Row(r), rows.Out(r) + col + c);
+    const BufferedTile t = *this;  // a copy: what is stored could be the original
+    for (int64_t c = 0; c < t.cols; c += kLanes) {
+      const ColumnEpilogue<kForm> column(t.epilogue, t.col + c, std::min(kLanes, t.cols - c));
+      for (int r = 0; r < t.height; ++r) {
+        column.Store(Load(t.tile + r * t.tile_stride + c), t.rows.Row(r), t.rows.Out(r) + t.col + c);
       }
     }
   }

@@ -12,18 +12,10 @@
 
 #include "kernels/cpu/conv/panel.h"
 #include "kernels/cpu/simd/activation-inl.h"
-#include "kernels/cpu/simd/cache_line.h"
 #include "kernels/cpu/tile_epilogue-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
-
-// Fetches the floats [column, column + columns) of output row `row` of an added operand. Called before the products
-// that they are added to: read only then, they cost a 3x3 convolution over 80x80x64 14 %.
-inline void PrefetchAdded(const TileEpilogue& epilogue, int64_t row, int64_t column, int64_t columns) {
-  const float* p = epilogue.add() + row * epilogue.add_stride() + column;
-  for (int64_t c = 0; c < columns; c += kLineFloats) __builtin_prefetch(p + c);
-}
 
 // A tile's accumulators, and where each of its rows goes.
 struct FinishedTile {
@@ -38,10 +30,12 @@ struct FinishedTile {
 
   template <EpilogueForm kForm>
   HWY_INLINE void Run() const {
-    for (int64_t c = 0; c < columns; c += kLanes) {
-      const ColumnEpilogue<kForm> column_epilogue(epilogue, column + c, std::min(kLanes, columns - c));
-      for (int64_t r = 0; r < rows; ++r) {
-        column_epilogue.Store(Load(tile + r * kPanelWidth + c), pixels[r], out + pixels[r] * out_stride + column + c);
+    const FinishedTile t = *this;  // a copy: what is stored could be the original
+    for (int64_t c = 0; c < t.columns; c += kLanes) {
+      const ColumnEpilogue<kForm> column_epilogue(t.epilogue, t.column + c, std::min(kLanes, t.columns - c));
+      for (int64_t r = 0; r < t.rows; ++r) {
+        float* const to = t.out + t.pixels[r] * t.out_stride + t.column + c;
+        column_epilogue.Store(Load(t.tile + r * kPanelWidth + c), t.pixels[r], to);
       }
     }
   }

@@ -44,6 +44,8 @@ class DepthwiseBand {
     job_.lo = clamp ? epilogue.lo() : -kInfinity;
     job_.hi = clamp ? epilogue.hi() : kInfinity;
     const ConvWeightShape& w = shape_.weight;
+    // 7x7 planes of many channels are read in order as far as it goes: asking cost them 7 to 15 %.
+    job_.asks = shape_.out_width() > kDepthwiseColumns;
     job_.in_pixel = shape_.in_pixel_stride;
     job_.in_row = shape_.in_width * job_.in_pixel;
     job_.kernel_height = w.kernel_height;
@@ -75,8 +77,7 @@ class DepthwiseBand {
     const DepthwiseTileFn whole = tiles_.whole(height);
     const DepthwiseTileFn edge = tiles_.edge(height);
     for (int64_t done = 0; done < width; done += kDepthwiseColumns) {
-      // The last tile is shifted left to stay inside the image, and stores only what is new.
-      const int64_t x = std::max<int64_t>(0, std::min(done, width - kDepthwiseColumns));
+      const int64_t x = TileColumn(done);
       const int64_t in_x = x * shape_.stride_width - shape_.pad_left;
       job_.store_begin = done - x;
       job_.store_end = std::min<int64_t>(kDepthwiseColumns, width - x);
@@ -84,30 +85,50 @@ class DepthwiseBand {
       job_.column_end = shape_.in_width - in_x;
       const bool inside = in_x >= 0 && in_x + span_columns_ <= shape_.in_width;
       const bool all = job_.store_begin == 0 && job_.store_end == kDepthwiseColumns;
-      const int64_t in_offset = image * shape_.in_height * job_.in_row + in_y * job_.in_row + in_x * job_.in_pixel;
-      const int64_t first_pixel = (image * shape_.out_height() + y) * width + x;
-      RunTile(inside && all ? whole : edge, in_ + in_offset, first_pixel);
+      const bool is_last = done + kDepthwiseColumns >= width;
+      const TilePlace next =
+          is_last ? Place(image, y + height, 0) : Place(image, y, TileColumn(done + kDepthwiseColumns));
+      RunTile(inside && all ? whole : edge, Place(image, y, x), next);
     }
   }
 
-  void RunTile(DepthwiseTileFn tile, const float* in, int64_t first_pixel) {
+  // The last tile of a row is shifted left to stay inside the image, and stores only what is new.
+  int64_t TileColumn(int64_t done) const {
+    return std::max<int64_t>(0, std::min(done, shape_.out_width() - kDepthwiseColumns));
+  }
+
+  // Where a tile's first tap reads, and its first output pixel.
+  struct TilePlace {
+    const float* in;
+    int64_t pixel;
+  };
+  TilePlace Place(int64_t image, int64_t y, int64_t x) const {
+    const int64_t in_y = image * shape_.in_height + y * shape_.stride_height - shape_.pad_top;
+    const int64_t in_x = x * shape_.stride_width - shape_.pad_left;
+    return {in_ + in_y * job_.in_row + in_x * job_.in_pixel,
+            (image * shape_.out_height() + y) * shape_.out_width() + x};
+  }
+
+  void RunTile(DepthwiseTileFn tile, const TilePlace& place, const TilePlace& next) {
     // With an epilogue that the tile cannot do itself, a panel's width of channels at a time goes through a buffer.
     const int64_t step = direct_ ? channels_.count : kPanelWidth;
     for (int64_t c = 0; c < channels_.count; c += step) {
       const int64_t channel = channels_.first + c;
-      job_.in = in + channel;
+      job_.in = place.in + channel;
+      job_.next_in = next.in + channel;
+      job_.next_out = out_ + next.pixel * shape_.out_pixel_stride + channel;
       job_.weight = packed_ + channel * job_.taps();
       job_.bias = adds_bias_ ? epilogue_.BiasFrom(channel) : nullptr;
       job_.last_scale = scales_ ? epilogue_.last_scale() + channel : nullptr;
       job_.last_bias = scales_ ? epilogue_.last_bias() + channel : nullptr;
       job_.channels = std::min(step, channels_.count - c);
       if (direct_) {
-        job_.out = out_ + first_pixel * shape_.out_pixel_stride + channel;
+        job_.out = out_ + place.pixel * shape_.out_pixel_stride + channel;
         job_.out_pixel = shape_.out_pixel_stride;
         job_.out_row = shape_.out_width() * shape_.out_pixel_stride;
         tile(job_);
       } else {
-        RunBuffered(tile, first_pixel, channel);
+        RunBuffered(tile, place.pixel, channel);
       }
     }
   }

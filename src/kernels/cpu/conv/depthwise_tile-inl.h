@@ -9,6 +9,7 @@
 #include "kernels/cpu/conv/conv_shape.h"
 #include "kernels/cpu/conv/panel.h"
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/simd/cache_line.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
@@ -41,6 +42,9 @@ struct DepthwiseJob {
   const float* last_scale;  // after hard_swish; nullptr: neither scale nor bias
   const float* last_bias;
   float* out;  // row 0, column 0
+  bool asks;   // the memory of the tile that follows, whose row 0 and column 0 come next
+  const float* next_in;
+  float* next_out;
   int64_t out_row;
   int64_t out_pixel;
   int64_t store_begin;  // output columns to store
@@ -220,11 +224,33 @@ HWY_INLINE void DepthwiseAnyVector(const DepthwiseJob& job, int64_t c) {
   }
 }
 
+// Asks for channels [c, c + kLineFloats) of what the next tile is the first to read (tiles above and to the left read
+// its other rows and columns) and of what it writes. A tile has too many pixels side by side for the processor to see
+// where each goes on: with cold caches 56x56x144 took twice as long.
+template <int kKernel, int kStride, int kRows>
+HWY_INLINE void AskForNextTile(const DepthwiseJob& job, int64_t c) {
+  constexpr int kInRows = (kRows - 1) * kStride + kKernel;
+  constexpr int kInColumns = (kDepthwiseColumns - 1) * kStride + kKernel;
+  for (int i = kInRows - kRows * kStride; i < kInRows; ++i) {
+    const float* const row = job.next_in + i * job.in_row + c;
+    for (int j = kInColumns - kDepthwiseColumns * kStride; j < kInColumns; ++j) {
+      __builtin_prefetch(row + j * job.in_pixel);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    float* const row = job.next_out + r * job.out_row + c;
+    for (int x = 0; x < kDepthwiseColumns; ++x) __builtin_prefetch(row + x * job.out_pixel, 1);
+  }
+}
+
 // All channels of a job. kPart: kWhole or kEdge.
 template <int kKernel, int kStride, int kRows, TilePart kPart>
 HWY_NOINLINE void DepthwiseTile(const DepthwiseJob& job) {
   int64_t c = 0;
-  for (; c + kLanes <= job.channels; c += kLanes) DepthwiseVector<kKernel, kStride, kRows, kPart>(job, c);
+  for (; c + kLanes <= job.channels; c += kLanes) {
+    if (job.asks && c % kLineFloats == 0) AskForNextTile<kKernel, kStride, kRows>(job, c);
+    DepthwiseVector<kKernel, kStride, kRows, kPart>(job, c);
+  }
   if (c < job.channels) DepthwiseVector<kKernel, kStride, kRows, TilePart::kTail>(job, c);
 }
 

@@ -74,6 +74,7 @@ struct PanelJob {
   int64_t width;    // of the panel
   int64_t column;   // first output channel
   int64_t columns;  // output channels, <= width
+  bool is_first;    // that the chunk computes for its pixels: they have not been read yet
 };
 
 void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& c, int64_t first, int64_t count,
@@ -99,6 +100,10 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
     const int64_t floats = plan.depth * std::max(vectors * kLanes, kPanelStep);  // of the column block
     const BalancedTiles tiles(count, MaxTileRows(vectors));
     const BlockAhead ahead(floats, plan.depth, tiles.count);
+    // Of the pixels of the next tile, what the lowest row of the kernel reads: those above read the rest before.
+    const int64_t step = plan.shape.stride_width * plan.in_pixel;
+    const int64_t lowest = (c.runs.outer_count - 1) * c.runs.outer_offset;
+    const BlockAhead rows_ahead(job.is_first && column == 0 ? MaxTileRows(vectors) * step : 0, plan.depth, 1);
     PixelWalk walk(plan, c, first);
     for (int64_t t = 0; t < tiles.count; ++t) {
       const int64_t height = tiles.Height(t);
@@ -107,10 +112,12 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
         pixels[r] = walk.output_pixel;
         out_rows[r] = direct ? out + walk.output_pixel * out_stride + out_column : tile + r * kPanelWidth;
       }
-      if (form == EpilogueForm::kBiasAddClip) {
+      for (int64_t r = 0; r < height; ++r) AskToWrite(out + pixels[r] * out_stride + out_column, columns);
+      if (epilogue.add() != nullptr) {
         for (int64_t r = 0; r < height; ++r) PrefetchAdded(epilogue, pixels[r], out_column, columns);
       }
-      MultiplyTileOf(vectors, height)(rows, c.runs, panel, row, sink, ahead.Part(panel + floats, t));
+      const TileAhead part{ahead.Part(panel + floats, t), rows_ahead.Part(job.in + walk.input_offset + lowest, 0)};
+      MultiplyTileOf(vectors, height)(rows, c.runs, panel, row, sink, part);
       if (!direct) StoreFinishedTile({epilogue, tile, pixels, height, out_column, columns, out, out_stride});
     }
   }
@@ -126,13 +133,16 @@ void RunChunk(const ImplicitGemmPlan& plan, int64_t chunk, const float* in, cons
   const int64_t pixel_begin = plan.pixels * pixel_chunk / plan.pixel_chunks;
   const int64_t pixel_end = plan.pixels * (pixel_chunk + 1) / plan.pixel_chunks;
   const int64_t plane = plan.form == ImageForm::kPlanar ? plan.shape.in_height * plan.shape.in_width : 1;
-  for (int64_t p = panels * panel_chunk / plan.panel_chunks; p < panels * (panel_chunk + 1) / plan.panel_chunks; ++p) {
+  const int64_t first_panel = panels * panel_chunk / plan.panel_chunks;
+  for (int64_t p = first_panel; p < panels * (panel_chunk + 1) / plan.panel_chunks; ++p) {
     const int64_t group = p / plan.panels_per_group;
     const int64_t first_column = p % plan.panels_per_group * kPanelWidth;
     const PanelJob job{in + group * w.in_channels_per_group * plane,
                        packed + plan.depth * (group * PaddedColumns(columns) + first_column),
-                       PanelWidth(columns, p % plan.panels_per_group), group * columns + first_column,
-                       std::min(kPanelWidth, columns - first_column)};
+                       PanelWidth(columns, p % plan.panels_per_group),
+                       group * columns + first_column,
+                       std::min(kPanelWidth, columns - first_column),
+                       p == first_panel};
     for (const ImplicitGemmPlan::PixelClass& c : plan.classes) {
       const int64_t begin = std::max(pixel_begin, c.first_pixel);
       const int64_t end = std::min(pixel_end, c.first_pixel + c.pixels);

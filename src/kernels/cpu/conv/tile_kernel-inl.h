@@ -61,7 +61,9 @@ HWY_INLINE void StoreUpTo(FloatVec v, float* p, int64_t n) {
 // and kVectors * kLanes columns. `panel` points at the first column; its rows are panel_row floats apart.
 template <int kRows, int kVectors>
 HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, const float* panel, int64_t panel_row,
-                               const TileSink& sink, ReadAhead ahead) {
+                               const TileSink& sink, const TileAhead& ahead) {
+  ReadAhead weights = ahead.weights;
+  ReadAhead next_rows = ahead.rows;
   FloatVec acc[kRows][kVectors];
   WHERRY_UNROLL
   for (int v = 0; v < kVectors; ++v) {
@@ -77,7 +79,8 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
       for (int r = 0; r < kRows; ++r) a[r] = rows[r] + offset;
       const float* b = panel + (outer * runs.outer_depth + inner * runs.inner_depth) * panel_row;
       for (int64_t k = 0; k < runs.length;) {
-        ahead.Request();
+        weights.Request();
+        next_rows.Request();
         for (const int64_t end = std::min(runs.length, k + ReadAhead::kSteps); k < end; ++k) {
           FloatVec row[kVectors];
           WHERRY_UNROLL
@@ -120,7 +123,8 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
   }
 }
 
-using MultiplyTileFn = void (*)(const float* const*, const RunGrid&, const float*, int64_t, const TileSink&, ReadAhead);
+using MultiplyTileFn = void (*)(const float* const*, const RunGrid&, const float*, int64_t, const TileSink&,
+                                const TileAhead&);
 
 template <int kVectors, int... kIndex>
 constexpr std::array<MultiplyTileFn, sizeof...(kIndex)> MultiplyTileTable(std::integer_sequence<int, kIndex...>) {

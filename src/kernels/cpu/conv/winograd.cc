@@ -88,6 +88,13 @@ HWY_NOINLINE void TransformInput(const WinogradPlan& plan, const float* in, int6
   const int64_t channels = s.in_channels();
   if (ys.All(kSide) && xs.All(kSide)) {
     for (int64_t c = 0; c < channels; c += kLanes) {
+      // The next tile's pixels that no tile before has read: as many streams as there are pixels, which the processor
+      // does not follow by itself.
+      if (c % kLineFloats == 0) {
+        for (int i = 2; i < kSide; ++i) {
+          for (int j = 0; j < kTile; ++j) __builtin_prefetch(from + c + i * row + (kSide + j) * pixel);
+        }
+      }
       TransformInputVector<kTile, true>(from + c, row, pixel, channels - c, ys, xs, to + c, plan.input_point_stride);
     }
   } else {
@@ -120,9 +127,9 @@ void MultiplyPanel(const WinogradPlan& plan, const float* input, int64_t tiles, 
           rows[r] = input + (first + r) * plan.input_tile_stride;
           out[r] = products + (first + r) * kPanelWidth + column;
         }
+        const TileAhead part{ahead.Part(at + floats, b), {}};
         MultiplyTileOf(vectors, height)(rows, runs, at, PanelRow(kWeightLayout, width),
-                                        {nullptr, -kNoClamp, kNoClamp, vectors * kLanes, out},
-                                        ahead.Part(at + floats, b));
+                                        {nullptr, -kNoClamp, kNoClamp, vectors * kLanes, out}, part);
       }
     }
     input += plan.input_point_stride;
@@ -150,28 +157,30 @@ struct TransformOutput {
   template <EpilogueForm kForm>
   HWY_INLINE void Run() const {
     constexpr int kSide = kTile + 2;
-    for (int64_t c = 0; c < columns; c += kLanes) {
+    const TransformOutput t = *this;  // a copy: what is stored could be the original
+    for (int64_t c = 0; c < t.columns; c += kLanes) {
       FloatVec half[kTile][kSide];
       WHERRY_UNROLL
       for (int j = 0; j < kSide; ++j) {
         FloatVec m[kSide];
         FloatVec o[kTile];
         WHERRY_UNROLL
-        for (int i = 0; i < kSide; ++i) m[i] = hn::Load(FloatTag(), products + (i * kSide + j) * point_stride + c);
+        for (int i = 0; i < kSide; ++i) m[i] = hn::Load(FloatTag(), t.products + (i * kSide + j) * t.point_stride + c);
         WinogradTransform<kTile>::Output(m, o);
         WHERRY_UNROLL
         for (int i = 0; i < kTile; ++i) half[i][j] = o[i];
       }
-      const ColumnEpilogue<kForm> column_epilogue(epilogue, column + c, std::min(kLanes, columns - c));
+      const ColumnEpilogue<kForm> column_epilogue(t.epilogue, t.column + c, std::min(kLanes, t.columns - c));
       WHERRY_UNROLL
       for (int i = 0; i < kTile; ++i) {
-        if (i >= height) break;
+        if (i >= t.height) break;
         FloatVec o[kTile];
         WinogradTransform<kTile>::Output(half[i], o);
         WHERRY_UNROLL
         for (int j = 0; j < kTile; ++j) {
-          if (j < width) {
-            column_epilogue.Store(o[j], first_pixel + i * pixels_per_row + j, out + i * out_row + j * out_pixel + c);
+          if (j < t.width) {
+            column_epilogue.Store(o[j], t.first_pixel + i * t.pixels_per_row + j,
+                                  t.out + i * t.out_row + j * t.out_pixel + c);
           }
         }
       }
@@ -216,15 +225,17 @@ HWY_NOINLINE void FinishTile(const WinogradPlan& plan, const TileEpilogue& epilo
   }
 }
 
-// Fetches what the epilogue adds to a tile.
+// Asks for where a tile will be stored, and for what the epilogue adds to it.
 template <int kTile>
-void PrefetchAddedTile(const WinogradPlan& plan, const TileEpilogue& epilogue, int64_t tile, int64_t column) {
+void AskForTile(const WinogradPlan& plan, const TileEpilogue& epilogue, int64_t tile, int64_t column, float* out) {
   const ConvShape& s = plan.shape;
   const TilePlace place(plan, tile);
   const int64_t columns = std::min(kPanelWidth, s.weight.out_channels - column);
   for (int64_t y = place.y; y < std::min(place.y + kTile, s.out_height()); ++y) {
     for (int64_t x = place.x; x < std::min(place.x + kTile, s.out_width()); ++x) {
-      PrefetchAdded(epilogue, (place.image * s.out_height() + y) * s.out_width() + x, column, columns);
+      const int64_t pixel = (place.image * s.out_height() + y) * s.out_width() + x;
+      AskToWrite(out + pixel * s.out_pixel_stride + column, columns);
+      if (epilogue.add() != nullptr) PrefetchAdded(epilogue, pixel, column, columns);
     }
   }
 }
@@ -243,9 +254,8 @@ void RunPanel(const WinogradPlan& plan, const float* packed, const TileEpilogue&
   const int64_t depth = plan.points() * plan.shape.in_channels();
   MultiplyPanel(plan, input, count, packed + depth * column, PanelWidth(plan.shape.weight.out_channels, panel),
                 products);
-  const bool adds = epilogue.form() == EpilogueForm::kBiasAddClip;
   for (int64_t t = 0; t < count; ++t) {
-    if (adds && t + 1 < count) PrefetchAddedTile<kTile>(plan, epilogue, first + t + 1, column);
+    if (t + 1 < count) AskForTile<kTile>(plan, epilogue, first + t + 1, column, out);
     FinishTile<kTile>(plan, epilogue, products + t * kPanelWidth, first + t, column, out);
   }
 }

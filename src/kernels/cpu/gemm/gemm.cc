@@ -19,20 +19,16 @@ namespace {
 // panels are taken from L2.
 void GemmBlock(const GemmCall& call, const RowTiles& tiles, int64_t tile_begin, int64_t tile_end, int64_t panel_begin,
                int64_t panel_end) {
-  // A packed panel at a time, and another behind it.
-  const bool packed = call.b.panel_stride == call.k * kPanelWidth;
-  const bool more = panel_end - panel_begin == 1 && panel_end < call.b.count && tile_end - tile_begin > 1;
-  NextPanel next{packed && more ? call.b.data + panel_end * call.b.panel_stride : nullptr, 0, tile_end - tile_begin};
+  const RowTilesAhead ahead(call, tiles, tile_begin, tile_end, panel_begin, panel_end);
   for (int64_t t = tile_begin; t < tile_end; ++t) {
     const int64_t row0 = tiles.Begin(t);
-    next.tile = t - tile_begin;
     switch (tiles.Begin(t + 1) - row0) {
-      case 1: GemmRows<1>(call, row0, panel_begin, panel_end, next); break;
-      case 2: GemmRows<2>(call, row0, panel_begin, panel_end, next); break;
-      case 3: GemmRows<3>(call, row0, panel_begin, panel_end, next); break;
-      case 4: GemmRows<4>(call, row0, panel_begin, panel_end, next); break;
-      case 5: GemmRows<5>(call, row0, panel_begin, panel_end, next); break;
-      case 6: GemmRows<6>(call, row0, panel_begin, panel_end, next); break;
+      case 1: GemmRows<1>(call, t, row0, panel_begin, panel_end, ahead); break;
+      case 2: GemmRows<2>(call, t, row0, panel_begin, panel_end, ahead); break;
+      case 3: GemmRows<3>(call, t, row0, panel_begin, panel_end, ahead); break;
+      case 4: GemmRows<4>(call, t, row0, panel_begin, panel_end, ahead); break;
+      case 5: GemmRows<5>(call, t, row0, panel_begin, panel_end, ahead); break;
+      case 6: GemmRows<6>(call, t, row0, panel_begin, panel_end, ahead); break;
     }
   }
 }

@@ -160,7 +160,7 @@ HWY_NOINLINE void WordTile(const WordGemm& call, int64_t row0, int64_t panel, in
 
 template <class Form, int MR>
 HWY_INLINE void WordRows(const WordGemm& call, int64_t row0, int64_t panel_begin, int64_t panel_end) {
-  constexpr int kVectors = TileVectors<MR>();
+  constexpr int kVectors = TileVectors(MR);
   for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
     const int64_t cols = std::min(call.n - panel * kPanelWidth, kPanelWidth);
     for (int64_t at = 0; at < cols; at += kVectors * kLanes) WordTile<Form, MR, kVectors>(call, row0, panel, at);

@@ -26,43 +26,48 @@ HWY_INLINE FloatVec Polynomial(FloatVec x, const float (&c)[N]) {
   return p;
 }
 
-// 2^n for integer -126 <= n <= 127.
-HWY_INLINE FloatVec Pow2(IntVec n) {
-  return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(IntTag(), 127))));
-}
-
-// e^x = y 2^n with y near 1; |x| <= 104.
+// e^x = y 2^n with y near 1; |x| <= 104. `biased` is n + kBias: a float so large that adding to it rounds to integers,
+// and its lowest bits are n + 127, the exponent field of 2^n. Converting to integers instead costs twice the
+// operations.
 struct Exponential {
+  static constexpr float kBias = 12582912.0f + 127;  // 1.5 * 2^23 + 127
   FloatVec y;
   FloatVec n;
+  FloatVec biased;
+  // 2^n for -126 <= n <= 127; 0 for -127, infinity for 128.
+  HWY_INLINE FloatVec Pow2() const { return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::BitCast(IntTag(), biased))); }
 };
 HWY_INLINE Exponential ReducedExp(FloatVec x) {
-  const FloatVec n = hn::Round(hn::Mul(x, Set(1.44269504f)));
+  const FloatVec biased = MulAdd(x, Set(1.44269504f), Set(Exponential::kBias));
+  const FloatVec n = hn::Sub(biased, Set(Exponential::kBias));
   // ln 2 in two parts: n has at most 8 bits and the high part 15, so the first product is exact without FMA too.
   FloatVec r = hn::NegMulAdd(n, Set(0.693145752f), x);
   r = hn::NegMulAdd(n, Set(1.42860677e-6f), r);
   constexpr float kP[] = {0.0013814599f, 0.008368717f, 0.04166839f, 0.16666521f, 0.49999994f};
   const FloatVec y = hn::MulAdd(hn::Mul(r, r), Polynomial(r, kP), r);
-  return {hn::Add(y, Set(1.0f)), n};
+  return {hn::Add(y, Set(1.0f)), n, biased};
 }
 
 // As Exp for -87 <= x <= 88, where the result is a normal float; NaN for NaN.
 HWY_INLINE FloatVec NormalExp(FloatVec x) {
-  const auto [y, n] = ReducedExp(x);
-  return hn::Mul(y, Pow2(hn::ConvertTo(IntTag(), n)));
+  const Exponential e = ReducedExp(x);
+  return hn::Mul(e.y, e.Pow2());
 }
 
 // e^x within 2 ulp; denormal results are exact to their spacing; exp(inf) = inf, exp(-inf) = 0, exp(NaN) = NaN.
 HWY_INLINE FloatVec Exp(FloatVec x) {
   // Beyond these the result is 0 or infinite for every float; the clamp keeps the integers below in range.
-  const auto [y, n] = ReducedExp(Clip(x, Set(-104.0f), Set(89.0f)));
+  const Exponential e = ReducedExp(Clip(x, Set(-104.0f), Set(89.0f)));
 #if HWY_TARGET == HWY_AVX3
-  return FloatVec{_mm512_scalef_ps(y.raw, n.raw)};
+  return FloatVec{_mm512_scalef_ps(e.y.raw, e.n.raw)};
 #else
-  // Two steps, because 2^n itself is not a normal float at either end of the range.
-  const IntVec whole = hn::ConvertTo(IntTag(), n);
-  const IntVec half = hn::ShiftRight<1>(whole);
-  return hn::Mul(hn::Mul(y, Pow2(half)), Pow2(hn::Sub(whole, half)));
+  // Two steps, because 2^n itself is not a normal float at either end of the range: of the fields n / 2 + 127.
+  constexpr int32_t kLess = 0x4B40007F - 2 * 127;  // the bits of kBias are those of n = 0
+  const IntVec fields = hn::Sub(hn::BitCast(IntTag(), e.biased), hn::Set(IntTag(), kLess));
+  const IntVec one = hn::ShiftRight<1>(fields);
+  const IntVec other = hn::Sub(fields, one);
+  const FloatVec scaled = hn::Mul(e.y, hn::BitCast(FloatTag(), hn::ShiftLeft<23>(one)));
+  return hn::Mul(scaled, hn::BitCast(FloatTag(), hn::ShiftLeft<23>(other)));
 #endif
 }
 
@@ -120,18 +125,21 @@ HWY_INLINE FloatVec Erf(FloatVec x) {
   return hn::IfThenElse(hn::Gt(ax, Set(1.0f)), hn::CopySign(large, x), small);
 }
 
-// 1 / (1 + e^-x) within 3 ulp; both tails keep their relative accuracy.
+// 1 / (1 + e^-x) within 3 ulp, for negative x too, down to -88.37; from there on it is 0 (with AVX-512 exact).
 HWY_INLINE FloatVec Sigmoid(FloatVec x) {
+#if HWY_TARGET == HWY_AVX3
   const FloatVec e = Exp(hn::Neg(hn::Abs(x)));
   const FloatVec numerator = hn::IfThenElse(hn::Lt(x, Zero()), e, Set(1.0f));
   const FloatVec denominator = hn::Add(Set(1.0f), e);  // in [1, 2] or NaN
-#if HWY_TARGET == HWY_AVX3
   // The estimate is good to 14 bits and the step doubles them. A division takes as long as all the rest.
   const FloatVec estimate{_mm512_rcp14_ps(denominator.raw)};
   const FloatVec error = hn::NegMulAdd(denominator, estimate, Set(1.0f));
   return hn::Mul(numerator, hn::MulAdd(estimate, error, estimate));
 #else
-  return hn::Div(numerator, denominator);
+  // The inverse of what may be as large as a float needs no second branch, and half the operations of Exp: 2^n is a
+  // normal float, 0 for n = -127 or infinite for n = 128.
+  const Exponential e = ReducedExp(hn::Neg(Clip(x, Set(-89.0f), Set(88.0f))));
+  return hn::Div(Set(1.0f), MulAdd(e.y, e.Pow2(), Set(1.0f)));
 #endif
 }
 
