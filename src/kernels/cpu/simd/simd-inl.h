@@ -52,6 +52,8 @@ HWY_INLINE FloatVec LoadN(const float* p, int64_t n) {
 
 // Stores the first n lanes (0 <= n <= kLanes). Touches no memory past p + n.
 HWY_INLINE void StoreN(FloatVec v, float* p, int64_t n) {
+  // A masked store of AVX2 takes dozens of cycles on AMD's processors, a buffer not much less.
+  if (HWY_TARGET != HWY_AVX3 && n == kLanes) return Store(v, p);
   if constexpr (kMaskedMoves) return hn::BlendedStore(v, hn::FirstN(FloatTag(), static_cast<size_t>(n)), FloatTag(), p);
   HWY_ALIGN float buffer[kLanes];
   hn::Store(v, FloatTag(), buffer);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/simd/cache_line.h"
 #include "kernels/cpu/simd/isa.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -75,39 +76,75 @@ void SoftmaxRows(const float* x, float* y, int64_t n, bool log, int64_t begin, i
   }
 }
 
-// One vector of softmaxes side by side: lane i runs along x[i], x[i + inner], ...
+// Vector v of V whole ones, or of one that has `live` lanes.
+template <int V>
+HWY_INLINE FloatVec LoadVector(const float* p, int v, int64_t live) {
+  return V > 1 ? Load(p + v * kLanes) : LoadN(p, live);
+}
+template <int V>
+HWY_INLINE void StoreVector(FloatVec value, float* p, int v, int64_t live) {
+  V > 1 ? Store(value, p + v * kLanes) : StoreN(value, p, live);
+}
+
+// Softmaxes side by side, V whole vectors or one with `live` lanes: lane i runs along x[i], x[i + inner], ...
+template <int V>
 HWY_INLINE void SoftmaxColumn(const float* x, float* y, int64_t axis, int64_t inner, int64_t live, bool log) {
-  FloatVec max = LoadN(x, live);
-  for (int64_t a = 1; a < axis; ++a) max = Larger(max, LoadN(x + a * inner, live));
+  FloatVec max[V];
+  FloatVec sum[V];
+  WHERRY_UNROLL
+  for (int v = 0; v < V; ++v) {
+    max[v] = LoadVector<V>(x, v, live);
+    sum[v] = Zero();
+  }
+  for (int64_t a = 1; a < axis; ++a) {
+    // The next columns: the processor does not follow as many streams as the axis is long.
+    __builtin_prefetch(x + a * inner + kLineFloats);
+    WHERRY_UNROLL
+    for (int v = 0; v < V; ++v) max[v] = Larger(max[v], LoadVector<V>(x + a * inner, v, live));
+  }
   // Summed in blocks: one chain of 3000 additions was wrong by 3e-6.
   constexpr int64_t kBlock = 64;
-  FloatVec sum = Zero();
   for (int64_t a0 = 0; a0 < axis; a0 += kBlock) {
-    FloatVec partial = Zero();
+    FloatVec partial[V];
+    WHERRY_UNROLL
+    for (int v = 0; v < V; ++v) partial[v] = Zero();
     for (int64_t a = a0; a < std::min(axis, a0 + kBlock); ++a) {
-      const FloatVec e = Exp(hn::Sub(LoadN(x + a * inner, live), max));
-      if (!log) StoreN(e, y + a * inner, live);
-      partial = hn::Add(partial, e);
+      WHERRY_UNROLL
+      for (int v = 0; v < V; ++v) {
+        const FloatVec e = Exp(hn::Sub(LoadVector<V>(x + a * inner, v, live), max[v]));
+        if (!log) StoreVector<V>(e, y + a * inner, v, live);
+        partial[v] = hn::Add(partial[v], e);
+      }
     }
-    sum = hn::Add(sum, partial);
+    WHERRY_UNROLL
+    for (int v = 0; v < V; ++v) sum[v] = hn::Add(sum[v], partial[v]);
   }
-  if (log) {
-    const Shift shift{max, Log(sum)};
-    for (int64_t a = 0; a < axis; ++a) StoreN(shift(LoadN(x + a * inner, live)), y + a * inner, live);
-  } else {
-    const Scale scale{hn::Div(Set(1.0f), sum)};
-    for (int64_t a = 0; a < axis; ++a) StoreN(scale(LoadN(y + a * inner, live)), y + a * inner, live);
+  WHERRY_UNROLL
+  for (int v = 0; v < V; ++v) sum[v] = log ? Log(sum[v]) : hn::Div(Set(1.0f), sum[v]);
+  for (int64_t a = 0; a < axis; ++a) {
+    WHERRY_UNROLL
+    for (int v = 0; v < V; ++v) {
+      const FloatVec value = log ? Shift{max[v], sum[v]}(LoadVector<V>(x + a * inner, v, live))
+                                 : Scale{sum[v]}(LoadVector<V>(y + a * inner, v, live));
+      StoreVector<V>(value, y + a * inner, v, live);
+    }
   }
 }
 
-// Columns [begin, end) of outer * inner columns.
+// Columns [begin, end) of outer * inner columns, a cache line of them at a time where there is one.
 void SoftmaxColumns(const float* x, float* y, int64_t axis, int64_t inner, bool log, int64_t begin, int64_t end) {
   for (int64_t c = begin; c < end;) {
     const int64_t within = c % inner;
-    const int64_t live = std::min({kLanes, inner - within, end - c});
+    const int64_t left = std::min(inner - within, end - c);
     const int64_t offset = c / inner * axis * inner + within;
-    SoftmaxColumn(x + offset, y + offset, axis, inner, live, log);
-    c += live;
+    if (left >= kLineFloats) {
+      SoftmaxColumn<kLineFloats / kLanes>(x + offset, y + offset, axis, inner, kLanes, log);
+      c += kLineFloats;
+    } else {
+      const int64_t live = std::min(kLanes, left);
+      SoftmaxColumn<1>(x + offset, y + offset, axis, inner, live, log);
+      c += live;
+    }
   }
 }
 
