@@ -1,6 +1,7 @@
 // Depthwise convolution: every channel has a kernel of its own. 3x3 and 5x5 kernels with strides 1 and 2, and 7x7 with
-// stride 1, keep a tile of outputs in registers and load every input once per tile; any other kernel, stride and
-// dilation goes through a general tile. (A channel multiplier above one is a grouped convolution: implicit_gemm.h.)
+// stride 1, keep a tile of outputs in registers and load every input once per tile, with stride 1 in any dilation; any
+// other kernel, stride and dilation goes through a general tile. (A channel multiplier above one is a grouped
+// convolution: implicit_gemm.h.)
 #pragma once
 
 #include <cstdint>

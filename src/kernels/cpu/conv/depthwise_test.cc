@@ -21,14 +21,26 @@ ConvCase Case(const char* name, int64_t batch, int64_t height, int64_t width, in
 
 std::vector<ConvCase> Cases() {
   std::vector<ConvCase> cases = {
-      Case("3x3", 1, 14, 14, 32, 3, 1, 1),          Case("3x3 odd", 2, 11, 13, 27, 3, 1, 1),
-      Case("3x3 narrow", 1, 9, 4, 19, 3, 1, 1),     Case("3x3 no padding", 1, 9, 16, 16, 3, 1, 0),
-      Case("3x3 stride 2", 1, 15, 17, 40, 3, 2, 1), Case("3x3 stride 2 even", 2, 16, 16, 33, 3, 2, 1),
-      Case("5x5", 1, 14, 15, 35, 5, 1, 2),          Case("5x5 stride 2", 2, 17, 18, 48, 5, 2, 2),
-      Case("1x1 image", 1, 1, 1, 20, 3, 1, 1),      Case("image smaller than the kernel", 1, 2, 2, 20, 5, 1, 2),
-      Case("wide padding", 1, 4, 5, 18, 3, 1, 6),   Case("3x3 dilation 2", 1, 12, 15, 21, 3, 1, 2, 2),
-      Case("7x7", 1, 16, 16, 24, 7, 1, 3),          Case("2x2 stride 3", 1, 11, 12, 17, 2, 3, 0),
-      Case("zero batch", 0, 8, 8, 16, 3, 1, 1),     Case("many rows", 3, 40, 22, 130, 3, 1, 1),
+      Case("3x3", 1, 14, 14, 32, 3, 1, 1),
+      Case("3x3 odd", 2, 11, 13, 27, 3, 1, 1),
+      Case("3x3 narrow", 1, 9, 4, 19, 3, 1, 1),
+      Case("3x3 no padding", 1, 9, 16, 16, 3, 1, 0),
+      Case("3x3 stride 2", 1, 15, 17, 40, 3, 2, 1),
+      Case("3x3 stride 2 even", 2, 16, 16, 33, 3, 2, 1),
+      Case("5x5", 1, 14, 15, 35, 5, 1, 2),
+      Case("5x5 stride 2", 2, 17, 18, 48, 5, 2, 2),
+      Case("1x1 image", 1, 1, 1, 20, 3, 1, 1),
+      Case("image smaller than the kernel", 1, 2, 2, 20, 5, 1, 2),
+      Case("wide padding", 1, 4, 5, 18, 3, 1, 6),
+      Case("3x3 dilation 2", 1, 12, 15, 21, 3, 1, 2, 2),
+      Case("7x7", 1, 16, 16, 24, 7, 1, 3),
+      Case("2x2 stride 3", 1, 11, 12, 17, 2, 3, 0),
+      Case("zero batch", 0, 8, 8, 16, 3, 1, 1),
+      Case("many rows", 3, 40, 22, 130, 3, 1, 1),
+      Case("5x5 dilation 2", 2, 33, 29, 40, 5, 1, 4, 2),
+      Case("7x7 dilation 3", 1, 20, 47, 19, 7, 1, 9, 3),
+      Case("dilation beyond the image", 1, 6, 5, 18, 3, 1, 7, 7),
+      Case("dilation, stride 2", 1, 15, 16, 20, 3, 2, 2, 2),
   };
   ConvCase asymmetric = Case("asymmetric, padded pixels", 2, 10, 19, 30, 3, 1, 0);
   asymmetric.shape.pad_top = 2;
@@ -36,6 +48,11 @@ std::vector<ConvCase> Cases() {
   asymmetric.shape.in_pixel_stride = 37;
   asymmetric.shape.out_pixel_stride = 46;
   cases.push_back(asymmetric);
+  ConvCase uneven = Case("uneven dilation", 1, 19, 31, 33, 3, 1, 2, 2);
+  uneven.shape.dilation_width = 3;
+  uneven.shape.pad_left = 5;
+  uneven.shape.pad_bottom = 0;
+  cases.push_back(uneven);
   ConvCase oblong = Case("oblong", 1, 13, 20, 22, 3, 1, 1);
   oblong.shape.weight.kernel_height = 5;
   oblong.shape.stride_width = 2;
@@ -65,6 +82,14 @@ TEST(Depthwise, EveryShapeOnEveryIsa) {
     ForEachIsa([&] {
       for (int threads : {1, 2}) Check(&problem, expected, threads, TestEpilogue::kBiasRelu);
     });
+  }
+}
+
+TEST(Depthwise, EveryEpilogueWithDilation) {
+  ConvProblem problem(Case("epilogue", 1, 10, 21, 83, 3, 1, 2, 2).shape);
+  for (TestEpilogue which : kAllTestEpilogues) {
+    const std::vector<double> expected = ReferenceConv(problem, which);
+    ForEachIsa([&] { Check(&problem, expected, 2, which); });
   }
 }
 

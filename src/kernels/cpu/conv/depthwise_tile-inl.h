@@ -279,13 +279,16 @@ HWY_INLINE DepthwiseTileFn DepthwiseTileOfHeight(int64_t rows) {
 // A convolution's tiles: how tall they may be and the functions that compute them.
 struct DepthwiseTiles {
   int64_t max_rows;
+  bool interleaves;  // the tiles know nothing of the dilation that there is
   DepthwiseTileFn (*whole)(int64_t rows);
   DepthwiseTileFn (*edge)(int64_t rows);
 };
 
 template <int kKernel, int kStride>
-constexpr DepthwiseTiles DepthwiseTilesOf() {
-  return {DepthwiseRows(kKernel, kStride), &DepthwiseTileOfHeight<kKernel, kStride, TilePart::kWhole>,
+constexpr DepthwiseTiles DepthwiseTilesOf(bool dilated) {
+  // Rows that lie one below the other are no neighbours to a dilated one.
+  return {dilated ? 1 : DepthwiseRows(kKernel, kStride), dilated,
+          &DepthwiseTileOfHeight<kKernel, kStride, TilePart::kWhole>,
           &DepthwiseTileOfHeight<kKernel, kStride, TilePart::kEdge>};
 }
 
@@ -297,14 +300,17 @@ DepthwiseTileFn DepthwiseAnyTileOfHeight(int64_t) {
 inline DepthwiseTiles ChooseDepthwiseTiles(const ConvShape& s) {
   const ConvWeightShape& w = s.weight;
   const bool square = w.kernel_height == w.kernel_width && s.stride_height == s.stride_width;
-  if (square && s.dilation_height == 1 && s.dilation_width == 1) {
-    if (w.kernel_height == 3 && s.stride_height == 1) return DepthwiseTilesOf<3, 1>();
-    if (w.kernel_height == 3 && s.stride_height == 2) return DepthwiseTilesOf<3, 2>();
-    if (w.kernel_height == 5 && s.stride_height == 1) return DepthwiseTilesOf<5, 1>();
-    if (w.kernel_height == 5 && s.stride_height == 2) return DepthwiseTilesOf<5, 2>();
-    if (w.kernel_height == 7 && s.stride_height == 1) return DepthwiseTilesOf<7, 1>();
+  const bool dilated = s.dilation_height > 1 || s.dilation_width > 1;
+  if (square && s.stride_height == 1) {
+    if (w.kernel_height == 3) return DepthwiseTilesOf<3, 1>(dilated);
+    if (w.kernel_height == 5) return DepthwiseTilesOf<5, 1>(dilated);
+    if (w.kernel_height == 7) return DepthwiseTilesOf<7, 1>(dilated);
   }
-  return {1, &DepthwiseAnyTileOfHeight<TilePart::kWhole>, &DepthwiseAnyTileOfHeight<TilePart::kEdge>};
+  if (square && s.stride_height == 2 && !dilated) {
+    if (w.kernel_height == 3) return DepthwiseTilesOf<3, 2>(false);
+    if (w.kernel_height == 5) return DepthwiseTilesOf<5, 2>(false);
+  }
+  return {1, false, &DepthwiseAnyTileOfHeight<TilePart::kWhole>, &DepthwiseAnyTileOfHeight<TilePart::kEdge>};
 }
 
 }  // namespace wherry::cpu::HWY_NAMESPACE
