@@ -138,6 +138,8 @@ Attribute ConvertAttribute(const Attribute& value, AttrType type, const std::str
     error.AddContext(StrCat("reading ", what));
     throw;
   }
+  WHERRY_ENFORCE(TypeOf(value) != AttrType::kNone, kInvalidArgument, what, ": expected ", ToString(type),
+                 ", got a value of a type that Wherry does not read");
   Throw(ErrorCode::kInvalidArgument, what, ": expected ", ToString(type), ", got ", ToString(TypeOf(value)), " ",
         Quote(ToString(value)));
 }

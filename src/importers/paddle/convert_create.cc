@@ -63,8 +63,7 @@ void FillConstant(OpContext& c) {
 }
 
 void Full(OpContext& c) {
-  Filled(c, c.IntsOf({nullptr}, {nullptr}, "shape"), c.NumberOf({nullptr}, "value", Scalar(0.0)),
-         c.Attr<DataType>("dtype"));
+  Filled(c, c.IntsOf({nullptr}, {nullptr}, "shape"), c.NumberOf({nullptr}, "value"), c.Attr<DataType>("dtype"));
 }
 
 // What is in it does not matter; zeros are as good as any.
@@ -79,7 +78,7 @@ void LogSpace(OpContext& c) {
   OpInputs inputs;
   OpAttrs attrs = {{"dtype", DataType::kFP64}};
   const auto pass = [&](const char* name, Param param) {
-    Number number = c.NumberOf(param, "", Scalar());
+    Number number = c.NumberOf(param, "");
     if (!number.value)
       number.tensor = c.Cast(c.Reshaped(number.tensor, {}), name[0] == 'n' ? DataType::kInt64 : DataType::kFP64);
     OpContext::Pass(name, number, &inputs, &attrs);
@@ -109,8 +108,7 @@ void FullBatchSizeLike(OpContext& c) {
 }
 
 void FullWithTensor(OpContext& c) {
-  Filled(c, c.IntsOf({nullptr, 1}, {nullptr}, "shape"), c.NumberOf({nullptr, 0}, "", Scalar(0.0)),
-         c.Attr<DataType>("dtype"));
+  Filled(c, c.IntsOf({nullptr, 1}, {nullptr}, "shape"), c.NumberOf({nullptr, 0}, ""), c.Attr<DataType>("dtype"));
 }
 
 void FullIntArray(OpContext& c) {
@@ -156,8 +154,8 @@ void Range(OpContext& c) {
   const DataType dtype = c.pir() ? c.Attr<DataType>("dtype") : c.TypeOf(c.Input({"Start"}));
   OpInputs inputs;
   OpAttrs attrs = {{"dtype", dtype}};
-  OpContext::Pass("start", c.NumberOf({"Start", 0}, "", Scalar()), &inputs, &attrs);
-  OpContext::Pass("end", c.NumberOf({"End", 1}, "", Scalar()), &inputs, &attrs);
+  OpContext::Pass("start", c.NumberOf({"Start", 0}, ""), &inputs, &attrs);
+  OpContext::Pass("end", c.NumberOf({"End", 1}, ""), &inputs, &attrs);
   OpContext::Pass("step", c.NumberOf({"Step", 2}, "", Scalar(1)), &inputs, &attrs);
   c.EmitResult("arange", inputs, attrs);
 }

@@ -168,7 +168,7 @@ std::string AtLeastLowest(OpContext& c, const std::string& x) {
 void Pool(OpContext& c, size_t axes) {
   const bool channels_last = c.ChannelsLast();
   const std::string x = c.ImageInput({"X", 0}, channels_last);
-  const auto type = c.Attr<std::string>("pooling_type", "max");
+  const auto type = c.Attr<std::string>("pooling_type");
   const bool exclusive = c.Attr<bool>("exclusive", true);
   const char* const op = axes == 2 ? "pool2d" : "pool3d";
   if (c.Attr<bool>("global_pooling", false) && c.Attr<bool>("adaptive", false)) {

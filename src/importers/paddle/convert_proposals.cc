@@ -57,6 +57,10 @@ void DistributeProposals(OpContext& c) {
   const auto refer_level = c.Attr<int64_t>("refer_level");
   const auto refer_scale = c.Attr<int64_t>("refer_scale");
   constexpr int64_t kMostLevels = 64;
+  constexpr int64_t kHighest = 1 << 20;  // differences of what is below are no overflow
+  for (const int64_t level : {first, last, refer_level}) {
+    if (level < -kHighest || level > kHighest) c.Corrupt("one of its levels is ", level);
+  }
   if (first > last || last - first >= kMostLevels) c.Corrupt("its levels are ", first, " to ", last);
   if (refer_scale <= 0) c.Corrupt("attribute refer_scale is ", refer_scale);
   const double extra = c.Attr<bool>("pixel_offset", true) ? 1.0 : 0.0;

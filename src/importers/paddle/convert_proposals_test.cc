@@ -1,6 +1,8 @@
 // Proposals, labels and factors: what the operators become, and what cannot be read.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/error_test_util.h"
 #include "importers/paddle/one_op_test_util.h"
 
@@ -27,6 +29,18 @@ TEST(PaddleProposals, LevelsMustBeInOrder) {
                           {{"min_level", 5}, {"max_level", 4}, {"refer_level", 3}, {"refer_scale", 16}}};
   const std::string text = ErrorText([&] { ImportOp({{"r", {6, 4}}}, distribute); });
   EXPECT_NE(text.find("its levels are 5 to 4"), std::string::npos) << text;
+}
+
+TEST(PaddleProposals, LevelsFarOutAreRefused) {
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  for (const auto& [first, refer] : {std::pair{least, int64_t{3}}, std::pair{int64_t{2}, least}}) {
+    const TestOp distribute{"distribute_fpn_proposals",
+                            {{"FpnRois", {"r"}}},
+                            {{"MultiFpnRois", {"a"}}},
+                            {{"min_level", first}, {"max_level", 4}, {"refer_level", refer}, {"refer_scale", 16}}};
+    const std::string text = ErrorText([&] { ImportOp({{"r", {6, 4}}}, distribute); });
+    EXPECT_NE(text.find("one of its levels is -9223372036854775808"), std::string::npos) << text;
+  }
 }
 
 TEST(PaddleProposals, GeneratedOnesHaveCounts) {
@@ -79,8 +93,10 @@ TEST(PaddlePool, ASizeThatWasNotGivenIsTheInputs) {
 }
 
 TEST(PaddlePool, WindowsBeyondTheEdgeNeedAnImage) {
-  const TestOp pool{
-      "pool2d", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"ksize", std::vector<int>{2, 2}}, {"ceil_mode", true}}};
+  const TestOp pool{"pool2d",
+                    {{"X", {"x"}}},
+                    {{"Out", {"y"}}},
+                    {{"ksize", std::vector<int>{2, 2}}, {"pooling_type", std::string("max")}, {"ceil_mode", true}}};
   const std::string text = ErrorText([&] { ImportOp({{"x", {4, 5}}}, pool); });
   EXPECT_NE(text.find("'pool2d'"), std::string::npos) << text;
   EXPECT_NE(text.find("[4,5]"), std::string::npos) << text;

@@ -15,6 +15,14 @@ void Reshape(OpContext& c) {
   c.EmitResult("reshape", inputs, attrs);
 }
 
+// Unlike ONNX's, it names every axis: without any it is not the reverse.
+void Transpose(OpContext& c) {
+  const std::string x = c.Input({"X", 0});
+  const auto perm = c.pir() ? c.Attr<std::vector<int64_t>>("perm") : c.Attr<std::vector<int64_t>>("axis");
+  if (perm.empty() && c.Rank(x) != 0) c.Corrupt("it names no axis of an input of rank ", c.Rank(x));
+  c.EmitResult("transpose", {{"x", {x}}}, {{"perm", perm}});
+}
+
 // To a matrix: the axes before `axis` are its rows.
 void FlattenToMatrix(OpContext& c) {
   const std::string x = c.Input({"X"});
@@ -106,6 +114,9 @@ REGISTER_CONVERTER(paddle, reshape, &Convert<Reshape>);
 REGISTER_CONVERTER(pir, reshape, &Convert<Reshape>);
 REGISTER_CONVERTER(pir, reshape_, &Convert<Reshape>);
 REGISTER_CONVERTER(pir, legacy_reshape, &Convert<Reshape>);
+REGISTER_CONVERTER(paddle, transpose2, &Convert<Transpose>);
+REGISTER_CONVERTER(paddle, transpose, &Convert<Transpose>);
+REGISTER_CONVERTER(pir, transpose, &Convert<Transpose>);
 REGISTER_CONVERTER(paddle, flatten, &Convert<FlattenToMatrix>);
 REGISTER_CONVERTER(paddle, flatten2, &Convert<FlattenToMatrix>);
 REGISTER_CONVERTER(paddle, unsqueeze2, &Convert<Unsqueeze>);

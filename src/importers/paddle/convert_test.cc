@@ -105,7 +105,9 @@ TEST(PaddleConvert, VolumesWithChannelsLast) {
   const TestOp pool{"pool3d",
                     {{"X", {"x"}}},
                     {{"Out", {"y"}}},
-                    {{"ksize", std::vector<int>{2, 2, 2}}, {"data_format", std::string("NDHWC")}}};
+                    {{"ksize", std::vector<int>{2, 2, 2}},
+                     {"pooling_type", std::string("avg")},
+                     {"data_format", std::string("NDHWC")}}};
   EXPECT_EQ(ResultMeta(ImportOp(model, pool, "y")).DebugString(), "f32[1,3,4,5,2]");
 }
 

@@ -1,6 +1,7 @@
 // Views: the same elements under another shape, type or order.
 #include <gtest/gtest.h>
 
+#include "base/error_test_util.h"
 #include "importers/paddle/one_op_test_util.h"
 
 namespace wherry::paddle {
@@ -28,6 +29,18 @@ TEST(PaddleView, StridesAndWindows) {
                        {{"out", {"y"}}},
                        {{"axis", int64_t{-1}}, {"size", int64_t{3}}, {"step", int64_t{2}}}};
   EXPECT_EQ(FindOp(ImportOp({{"x", {2, 7}}}, windows), "transpose").GetAttr<Numbers>("perm"), (Numbers{0, 1, 2}));
+}
+
+// An empty or missing list is not ONNX's reverse of all axes.
+TEST(PaddleTranspose, NamesEveryAxis) {
+  TestOp op{"transpose2", {{"X", {"x"}}}, {{"Out", {"y"}}}, {{"axis", std::vector<int>{1, 0}}}};
+  EXPECT_EQ(MetaOf(ImportOp({{"x", {2, 7}}}, op)), "f32[7,2]");
+  op.attrs[0].second = std::vector<int>{};
+  const std::string empty = ErrorText([&] { ImportOp({{"x", {2, 7}}}, op); });
+  EXPECT_NE(empty.find("it names no axis of an input of rank 2"), std::string::npos) << empty;
+  op.attrs.clear();
+  const std::string missing = ErrorText([&] { ImportOp({{"x", {2, 7}}}, op); });
+  EXPECT_NE(missing.find("attribute axis is missing"), std::string::npos) << missing;
 }
 
 }  // namespace

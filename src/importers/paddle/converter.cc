@@ -144,15 +144,18 @@ int64_t OpContext::KnownInt(Param tensor, const std::string& attr, int64_t fallb
   return (*ints->values)[0];
 }
 
-Number OpContext::NumberOf(Param tensor, const std::string& attr, const Scalar& fallback) {
+Number OpContext::NumberOf(Param tensor, const std::string& attr, const std::optional<Scalar>& fallback) {
   Number number;
   std::string value = OptionalInput(tensor);
   if (value.empty() && !pir() && !attr.empty()) value = OptionalInput({attr.c_str()});
   if (!value.empty()) {
     number.value = ConstantScalar(value);
     if (!number.value) number.tensor = value;
+  } else if (!attr.empty() && (HasAttr(attr) || !fallback)) {
+    number.value = Attr<Scalar>(attr);
   } else {
-    number.value = attr.empty() ? fallback : Attr<Scalar>(attr, fallback);
+    if (!fallback) Input(tensor);  // says that it is missing
+    number.value = fallback;
   }
   return number;
 }

@@ -77,7 +77,7 @@ class OpContext : public ConvertContext {
   std::vector<int64_t> KnownInts(Param tensor, Param list, const std::string& attr);
   int64_t KnownInt(Param tensor, const std::string& attr, int64_t fallback);
   // A number given as a tensor or as an attribute; or `fallback`.
-  Number NumberOf(Param tensor, const std::string& attr, const Scalar& fallback);
+  Number NumberOf(Param tensor, const std::string& attr, const std::optional<Scalar>& fallback = std::nullopt);
   // Adds it as an op's IntArray or Scalar argument: an attribute if it is known, else the tensor.
   static void Pass(const char* name, const Ints& ints, OpInputs* inputs, OpAttrs* attrs);
   static void Pass(const char* name, const Number& number, OpInputs* inputs, OpAttrs* attrs);

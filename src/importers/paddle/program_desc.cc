@@ -241,9 +241,9 @@ class ProgramParser {
       case kBlocks: out->blocks[raw.name] = std::move(raw.integers); break;
       case kVar:
       case kVars: out->op.inputs.push_back({raw.name, std::move(raw.vars)}); break;
-      case kScalar: attrs[raw.name] = raw.scalars.empty() ? Scalar() : raw.scalars[0]; break;
+      case kScalar: attrs[raw.name] = raw.scalars.empty() ? Attribute() : Attribute(raw.scalars[0]); break;
       case kScalars: attrs[raw.name] = std::move(raw.scalars); break;
-      default: break;  // a type that a later Paddle added: as if the attribute were absent
+      default: attrs[raw.name] = Attribute(); break;  // a type that a later Paddle added
     }
   }
 

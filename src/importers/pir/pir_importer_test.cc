@@ -175,6 +175,24 @@ TEST(PirImporter, NumbersThatAreNone) {
   EXPECT_EQ(ErrorOf([&] { value_of("none"); }).code(), ErrorCode::kCorrupt);
 }
 
+// A value that is there but cannot be read is not as if it were absent, nor is one that must be there.
+TEST(PirImporter, AttributesThatAreNone) {
+  const auto error_of = [](const Json& op) {
+    return ErrorOf([&] { Import({Data(1, "x", {2, 3}), op, Fetch(2, "out")}); }).message();
+  };
+  const std::vector<Json> result = {Result(2, Tensor("t_f32", {2}))};
+  const Json axis = Attr("axis", "0.a_array", {{{"#", "0.a_i64"}, {"D", 1}}});
+  const std::string unknown =
+      error_of(Op("1.max", {1}, result, {axis, Attr("keepdim", "7.a_of_a_later_paddle", true)}));
+  EXPECT_NE(unknown.find("keepdim: expected bool, got a value of a type that Wherry does not read"), std::string::npos)
+      << unknown;
+  const std::string wide = error_of(Op("1.cumsum", {1}, result, {Attr("axis", "0.a_i32", int64_t{1} << 32)}));
+  EXPECT_NE(wide.find("4294967296"), std::string::npos) << wide;
+  Json full = Full(2, 1.0);
+  full["A"].erase(1);
+  EXPECT_NE(error_of(full).find("attribute value is missing"), std::string::npos) << error_of(full);
+}
+
 Json If(int64_t cond, int64_t result, const std::vector<Json>& yes, const std::vector<Json>& no) {
   Json op = Op("1.if", {cond}, {Result(result, kFloat2)});
   op["regions"] = {Region(yes), Region(no)};

@@ -199,8 +199,8 @@ class Parser {
     if (const Json* results = OptionalField(json, "O")) AddResults(*results, &op);
     if (const Json* attrs = OptionalField(json, "A")) {
       for (const Json& attr : Array(*attrs, "A")) {
-        std::optional<Attribute> value = ParseAttribute(Field(attr, "AT"));
-        if (value) op.attrs[Text(Field(attr, "N"), "an attribute's name")] = std::move(*value);
+        op.attrs[Text(Field(attr, "N"), "an attribute's name")] =
+            ParseAttribute(Field(attr, "AT")).value_or(Attribute());
       }
     }
     if (const Json* regions = OptionalField(json, "regions")) {
@@ -285,8 +285,11 @@ class Parser {
     const size_t dot = id.find('.');
     const std::string type = dot == std::string::npos ? id : id.substr(dot + 1);
     if (type == "a_bool") return Attribute(Integer(Field(json, "D"), "a bool") != 0);
-    if (type == "a_i32" || type == "a_i64" || type == "a_index")
-      return Attribute(Integer(Field(json, "D"), "an integer"));
+    if (type == "a_i32" || type == "a_i64" || type == "a_index") {
+      const int64_t value = Integer(Field(json, "D"), "an integer");
+      if (type == "a_i32" && value != static_cast<int32_t>(value)) Fail(StrCat("an integer of 32 bits is ", value));
+      return Attribute(value);
+    }
     if (type == "a_f32" || type == "a_f64") return Attribute(Number(json));
     if (type == "a_str" || type == "a_tensorname" || type == "a_layout")
       return Attribute(Text(Field(json, "D"), "a text"));
