@@ -121,6 +121,16 @@ double Products(const KernelProblem& problem) {
   return 0;
 }
 
+// What all windows hold together: those that overlap far are more than what they lie in. 0 for what has none.
+double InWindows(const KernelProblem& problem) {
+  if (!IsOneOf(problem.schema().name, {"pool2d", "pool3d", "max_pool_with_index"})) return 0;
+  if (!problem.HasAttr("kernel_size") || problem.Attr<bool>("global_pooling") || problem.Attr<bool>("adaptive"))
+    return 0;
+  double elements = Elements(problem.Output());
+  for (const int64_t extent : problem.Attr<IntArray>("kernel_size")) elements *= static_cast<double>(extent);
+  return elements;
+}
+
 bool IsDepthwise(const KernelProblem& problem) {
   return problem.Attr<int>("groups") > 1 && ExtentAt(*problem.Input("filter"), 1) == 1;
 }
@@ -193,6 +203,7 @@ Work EstimateWork(const KernelProblem& problem) {
   } else if (IsReduction(op)) {
     work = {kReduction, most, 0};
   }
+  work.operations = std::max(work.operations, InWindows(problem));
   work.bytes = read + written;
   return work;
 }

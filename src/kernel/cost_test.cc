@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernel/default_attributes.h"
 #include "op/schema_registry.h"
 
 namespace wherry {
@@ -55,6 +56,26 @@ TEST(Cost, CountsWhatIsDone) {
   EXPECT_EQ(gathered.operations, 0);
   EXPECT_EQ(gathered.bytes, 2.0 * 64 * 64 * 4);
   EXPECT_GT(CostOf("add", "ref", x, x, 1).microseconds, CostOf("add", "cpu", x, x, 1).microseconds);
+}
+
+// A small file may ask for windows as large as the image at every pixel of it.
+TEST(Cost, CountsWindowsThatOverlap) {
+  const OpSchema& schema = SchemaRegistry::Global().Get("pool2d");
+  const MetaTensor x(DataType::kFloat, {Dim(1), Dim(1), Dim(100), Dim(100)});
+  const MetaTensor y(DataType::kFloat, {Dim(1), Dim(1), Dim(51), Dim(51)});
+  const Attribute window = IntArray({50, 50});
+  std::vector<BoundArg> args(schema.args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!schema.args[i].is_tensor()) args[i].attribute = &DefaultAttributes(schema)[i];
+  }
+  args[static_cast<size_t>(schema.FindArg("x"))].tensors = {&x};
+  args[static_cast<size_t>(schema.FindArg("kernel_size"))].attribute = &window;
+  const MetaTensor* outputs[] = {&y};
+  Kernel kernel;
+  kernel.op = "pool2d";
+  kernel.provider = "cpu";
+  kernel.key = {Target::kNative, DataType::kFloat, DataLayout::kNCHW};
+  EXPECT_EQ(EstimateCost(kernel, KernelProblem(schema, args, outputs, {}, 1)).operations, 51.0 * 51 * 50 * 50);
 }
 
 }  // namespace
