@@ -356,6 +356,11 @@ void SSAGraph::EraseStmt(Node* stmt) {
   nodes_[static_cast<size_t>(stmt->id_)].reset();
 }
 
+void SSAGraph::DropWeight(const std::string& name) {
+  WHERRY_CHECK(FindArg(name) == nullptr, "weight ", name, " is dropped while it is in use");
+  shared_->weights.erase(name);
+}
+
 void SSAGraph::EraseArg(Node* arg) {
   WHERRY_CHECK(arg->inlinks_.empty() && arg->outlinks_.empty() && !IsOutput(arg) && !IsInput(arg), "argument ",
                arg->AsArg().name, " is erased while it is in use");

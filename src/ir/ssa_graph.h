@@ -113,6 +113,8 @@ class SSAGraph {
   // else go too.
   void EraseStmt(Node* stmt);
   void EraseArg(Node* arg);  // must be unused and without producer
+  // Lets go of a tensor that NewWeight took here, when its argument is erased and no other graph has it by its name.
+  void DropWeight(const std::string& name);
   std::string UniqueName(const std::string& stem) const;
   // Puts the statements of one block of an `if` in its place; returns them, in order. The block's names are kept where
   // they are free.

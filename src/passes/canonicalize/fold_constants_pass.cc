@@ -28,6 +28,7 @@ class FoldConstantsPass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
     inlined_ = false;
+    made_.clear();
     for (Node* stmt : graph->StmtTopologicalOrder()) Fold(graph.get(), stmt);
   }
 
@@ -225,13 +226,23 @@ class FoldConstantsPass : public ProgramPass {
     for (size_t i = 0; i < results.size(); ++i) {
       Node* weight = graph->NewWeight(results[i]->AsArg().name, std::move(tensors[i]));
       known_.insert(weight->AsArg().name);
+      made_.insert(weight->AsArg().name);
       graph->ReplaceUses(results[i], weight);
     }
+    std::vector<std::string> read;
+    for (const Node* arg : stmt->inlinks()) {
+      if (made_.count(arg->AsArg().name) != 0) read.push_back(arg->AsArg().name);
+    }
     graph->EraseStmt(stmt);
+    // What was made only to make this would else stay until the graph is put together: a chain's every link.
+    for (const std::string& name : read) {
+      if (graph->FindArg(name) == nullptr && made_.erase(name) != 0) graph->DropWeight(name);
+    }
   }
 
   bool inlined_ = false;
   std::set<std::string> known_;  // weights that were read before, or made here
+  std::set<std::string> made_;   // weights of this graph that were made here
   size_t own_ = 0;               // bytes of those that were not made here
   size_t held_ = 0;              // bytes of results, less those of what only they were made from, so far
   double estimated_us_ = 0;      // what running statements was estimated to take, so far
