@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
 
 #include "base/check.h"
 
@@ -41,6 +42,13 @@ T FromDouble(double value) {
     return T(static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, bool>) {
     return value != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    // Infinities and NaN are asked for of every type.
+    constexpr auto kLeast = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr auto kMost = static_cast<double>(std::numeric_limits<T>::max());
+    if (std::isnan(value)) return 0;
+    if (value <= kLeast) return std::numeric_limits<T>::min();
+    return value >= kMost ? std::numeric_limits<T>::max() : static_cast<T>(value);
   } else {
     return static_cast<T>(value);
   }
