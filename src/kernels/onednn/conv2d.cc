@@ -20,8 +20,7 @@ struct Image {
 
 Image NhwcImage(const MetaTensor& meta) {
   const Shape shape = meta.shape();
-  const int64_t pixel = meta.pixel_stride != 0 ? meta.pixel_stride : shape[1];
-  return {shape.vector(), {shape[2] * shape[3] * pixel, 1, shape[3] * pixel, pixel}};
+  return {shape.vector(), {shape[2] * shape[3] * shape[1], 1, shape[3] * shape[1], shape[1]}};
 }
 
 // [groups,] outputs, inputs, height, width; plain.
@@ -91,13 +90,13 @@ std::shared_ptr<const KernelPlan> Conv2dPlan(const KernelProblem& problem) {
 
 }  // namespace
 
-// Below Wherry's own kernels, which are as fast or faster where they exist.
+// Below Wherry's own kernels, which are as fast or faster where they exist. No pixel strides: for images with gaps
+// oneDNN often has its reference implementation only, and that is known only when memory is planned.
 REGISTER_KERNEL_VARIANT(conv2d, onednn, direct, kNative, kFloat, kNHWC)
     .Supports(&Conv2dSupports)
     .Plan(&Conv2dPlan)
     .Pack(&PackedBytes, &Pack)
     .Run(&Run)
-    .Priority(-10)
-    .PixelStrides();
+    .Priority(-10);
 
 }  // namespace wherry::onednn

@@ -55,7 +55,7 @@ memory::desc ChannelDesc(const Result& result) {
 memory::desc AddDesc(const Result& result, const MetaTensor& operand) {
   memory::dims strides = result.strides;
   if (operand.layout == DataLayout::kNHWC && strides.size() == 4) {
-    const int64_t pixel = operand.pixel_stride != 0 ? operand.pixel_stride : result.dims[1];
+    const int64_t pixel = result.dims[1];
     strides = {result.dims[2] * result.dims[3] * pixel, 1, result.dims[3] * pixel, pixel};
   }
   return {result.dims, memory::data_type::f32, strides};

@@ -60,6 +60,10 @@ MetaTensor LuPermutationInferMeta(const MetaTensor& lu, const MetaTensor& pivots
   CheckMatrices(lu, "lu");
   WHERRY_ENFORCE(!pivots.rank_known || pivots.rank() == lu.rank() - 1, kInvalidArgument, "pivots are ",
                  pivots.DebugString(), " for lu ", lu.DebugString());
+  for (size_t i = 0; pivots.rank_known && i + 1 < pivots.dims.size(); ++i) {
+    const bool differ = pivots.dims[i].known() && lu.dims[i].known() && pivots.dims[i] != lu.dims[i];
+    WHERRY_ENFORCE(!differ, kInvalidArgument, "pivots are ", pivots.DebugString(), " for lu ", lu.DebugString());
+  }
   const Dim m = lu.dims[lu.dims.size() - 2];
   return MetaTensor(lu.dtype, WithMatrix(lu, {m, m}));
 }

@@ -149,6 +149,12 @@ TEST_F(SymbolicInfer, TransposedWindows) {
                Error);
 }
 
+TEST_F(SymbolicInfer, PivotsBelongToTheirMatrices) {
+  const MetaTensor lu(D::kFloat, {Dim(4), Dim(3), Dim(2)});
+  EXPECT_EQ(LuPermutationInferMeta(lu, MetaTensor(D::kInt32, {Dim(4), Dim(2)})).shape(), (Shape{4, 3, 3}));
+  EXPECT_NE(MessageOf([&] { LuPermutationInferMeta(lu, MetaTensor(D::kInt32, {Dim(0), Dim(2)})); }), "");
+}
+
 TEST_F(SymbolicInfer, Slices) {
   const auto sliced = [&](const Dim& dim, int64_t start, int64_t end, int64_t step) {
     return SliceInferMeta(MetaTensor(D::kFloat, {dim}), {0}, IntArray{start}, IntArray{end}, {step}).dims[0];
