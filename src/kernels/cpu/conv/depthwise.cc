@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/thread_pool.h"
+#include "kernels/cpu/conv/ceil_divide.h"
 #include "kernels/cpu/conv/panel.h"
 #include "kernels/cpu/simd/isa.h"
 
@@ -77,9 +78,6 @@ class DepthwiseBand {
  private:
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
   static constexpr int kMaxPixels = kDepthwiseColumns * 3;
-
-  // a / b rounded up, for b > 0.
-  static int64_t CeilDivide(int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : -(-a / b); }
 
   // `height` rows, of which it takes the columns `column`, column + column_step_, ...
   void RunTileRow(int64_t image, int64_t y, int64_t height, int64_t column) {

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/conv/ceil_divide.h"
 #include "kernels/cpu/conv/transposed.h"
 #include "kernels/cpu/simd/cache_line.h"
 
 namespace wherry::cpu {
 
-constexpr int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
 
 // Output channels of a block of a group (depthwise: of all groups); the last one may have fewer.

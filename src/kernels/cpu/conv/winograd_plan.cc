@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/cpu/conv/ceil_divide.h"
 #include "kernels/cpu/conv/panel.h"
 #include "kernels/cpu/conv/winograd.h"
 
@@ -17,15 +18,13 @@ constexpr int64_t kCachedWeightFloats = 160 * 1024;
 // shorter tiles, which matters when the product is as shallow as 32 channels (8 rows instead of 12 cost 10 %).
 int64_t TileRows(int64_t panel_width) { return panel_width == 64 ? 6 : panel_width == 48 ? 8 : 12; }
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 WinogradPlan::WinogradPlan(const ConvShape& conv, WinogradSize tile_size, int threads)
     : shape(conv),
       size(tile_size),
-      tiles_y(CeilDiv(conv.out_height(), static_cast<int64_t>(tile_size))),
-      tiles_x(CeilDiv(conv.out_width(), static_cast<int64_t>(tile_size))),
+      tiles_y(CeilDivide(conv.out_height(), static_cast<int64_t>(tile_size))),
+      tiles_x(CeilDivide(conv.out_width(), static_cast<int64_t>(tile_size))),
       tiles(conv.batch * tiles_y * tiles_x),
       panels(PanelCount(conv.weight.out_channels)) {
   input_tile_stride = PaddedColumns(shape.in_channels()) + 16;
@@ -34,15 +33,15 @@ WinogradPlan::WinogradPlan(const ConvShape& conv, WinogradSize tile_size, int th
   const int64_t tile_rows = TileRows(PanelWidth(conv.weight.out_channels, 0));
   const int64_t fitting = budget / (points() * (input_tile_stride + kPanelWidth));
   const int64_t wanted = std::max(tile_rows, fitting / tile_rows * tile_rows);
-  blocks = CeilDiv(tiles, wanted);
+  blocks = CeilDivide(tiles, wanted);
   share_panels = false;
   if (threads > 1 && blocks > 0) {
     // Every block reads the whole weight, so a block of few tiles is bound by that. With few tiles in all, the threads
     // share one block and split the panels.
     share_panels = tiles < threads * 2 * tile_rows && panels >= threads;
-    blocks = share_panels ? 1 : std::min(tiles, CeilDiv(blocks, threads) * threads);
+    blocks = share_panels ? 1 : std::min(tiles, CeilDivide(blocks, threads) * threads);
   }
-  block_tiles = blocks > 0 ? CeilDiv(tiles, blocks) : 0;
+  block_tiles = blocks > 0 ? CeilDivide(tiles, blocks) : 0;
   workers = std::min<int64_t>(threads, share_panels ? panels : blocks);
   input_point_stride = block_tiles * input_tile_stride + 16;
   product_point_stride = block_tiles * kPanelWidth + 16;
