@@ -35,8 +35,9 @@ class FcFuser : public FuseBase {
     const DenseTensor& bias = graph->WeightTensor(matched.at("bias"));
     const MetaTensor& x = matched.at("x")->AsArg().type;
     const MetaTensor& product = matched.at("product_out")->AsArg().type;
-    if (weight.shape().rank() != 2 || bias.dtype() != weight.dtype() || !x.rank_known || !product.rank_known)
-      return false;
+    if (weight.shape().rank() != 2 || !x.rank_known || !product.rank_known) return false;
+    // mul and matmul bring their operands to one type, and have kernels for integers.
+    if (!IsFloating(x.dtype) || x.dtype != weight.dtype() || bias.dtype() != weight.dtype()) return false;
     const Node::Stmt& stmt = matched.at("product")->AsStmt();
     if (product_ == "mul") {
       if (stmt.GetAttr<int>("y_num_col_dims") != 1) return false;
