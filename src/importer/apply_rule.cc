@@ -85,15 +85,16 @@ class RuleApplication {
     const ImportTensor& tensor = rule_.inputs[i];
     if (tensor.ours == nullptr) return;
     const auto& slots = context_.op().inputs;
-    std::vector<std::string> values;
+    ForeignOp::Slot all;
     if (by_name_) {
       const ForeignOp::Slot* slot = context_.op().FindInput(tensor.theirs);
-      if (slot != nullptr) values = slot->values;
+      if (slot != nullptr) all = *slot;
     } else {
       const size_t end = i + 1 == rule_.inputs.size() && TakesTheRest() ? slots.size() : std::min(slots.size(), i + 1);
-      for (size_t j = i; j < end; ++j) values.insert(values.end(), slots[j].values.begin(), slots[j].values.end());
+      for (size_t j = i; j < end; ++j)
+        all.values.insert(all.values.end(), slots[j].values.begin(), slots[j].values.end());
     }
-    std::erase(values, "");
+    const std::vector<std::string> values = all.Present();
     const ArgDef& arg = Arg(tensor.ours);
     const std::string what = tensor.theirs != nullptr ? Quote(tensor.theirs) : StrCat(i);
     if (values.empty()) {

@@ -17,6 +17,9 @@ struct ForeignOp {
   struct Slot {
     std::string name;
     std::vector<std::string> values;
+
+    // Its values; none if it is absent. Error(kCorrupt) if one of several is: the others would take its place.
+    std::vector<std::string> Present() const;
   };
 
   std::string format;  // as import rules and converters have it: "paddle", "pir", "onnx"

@@ -83,7 +83,7 @@ Program ImportModel(const std::string& name, const FileReader& reader, std::vect
   WHERRY_DESCRIPTOR_(ImporterDescriptor, wherry_importer_##name) = ::wherry::ImporterDescriptor { \
 #name, []() -> ::wherry::Importer* { return new __VA_ARGS__(); }                              \
   }
-#define REGISTER_CONVERTER(importer, type, function)                                                              \
+#define REGISTER_CONVERTER(importer, type, ... /* function */)                                                    \
   WHERRY_DESCRIPTOR_(ConverterDescriptor, wherry_converter_##importer##_##type) = ::wherry::ConverterDescriptor { \
-#importer, #type, function                                                                                    \
+#importer, #type, __VA_ARGS__                                                                                 \
   }

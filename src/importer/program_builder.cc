@@ -292,10 +292,29 @@ std::string ProgramBuilder::UniqueName(const std::string& stem) {
   return name;
 }
 
+namespace {
+
+// A value may be several outputs under one name (Paddle writes such models): those after the first get names of their
+// own.
+void MakeUnique(const std::vector<std::string>& outputs, std::vector<std::string>* names) {
+  std::set<std::string> taken(names->begin(), names->end());
+  std::map<std::string, std::pair<std::string, int>> named;  // name -> its value, how often
+  for (size_t i = 0; i < names->size(); ++i) {
+    const std::string name = (*names)[i];
+    auto& [value, count] = named.try_emplace(name, outputs[i], 0).first->second;
+    WHERRY_ENFORCE(value == outputs[i], kCorrupt, "two outputs of different values have the name ", Quote(name));
+    if (count++ == 0) continue;
+    while (!taken.insert((*names)[i] = StrCat(name, '.', count - 1)).second) ++count;
+  }
+}
+
+}  // namespace
+
 Program ProgramBuilder::Finish() {
   std::set<std::string> seen(program_.blocks[0].inputs.begin(), program_.blocks[0].inputs.end());
   std::vector<std::string> outputs = program_.main().outputs;
   std::vector<std::string> names = program_.main().output_names.empty() ? outputs : program_.main().output_names;
+  MakeUnique(outputs, &names);
   for (std::string& output : outputs) {
     if (FindWeight(output) == nullptr && seen.insert(output).second) continue;
     const bool is_sequence = main().Meta(output).dtype == DataType::kSequence;

@@ -5,12 +5,6 @@
 
 namespace wherry {
 
-std::string Describe(const ForeignOp& op) {
-  const std::string type = op.domain.empty() ? op.type : op.domain + "." + op.type;
-  return StrCat("operator ", Quote(type), op.label.empty() ? "" : " named " + Quote(op.label), " (block ", op.block,
-                ", number ", op.index, ")");
-}
-
 void UnsupportedOps::Add(const ForeignOp& op, const std::string& reason) {
   const std::string type = op.domain.empty() ? op.type : op.domain + "." + op.type;
   Places& places = found_[{type, reason}];

@@ -10,18 +10,25 @@ namespace wherry::paddle {
 
 namespace {
 
-// feed and fetch operators by the place (`col`) that they stand for.
+// feed and fetch operators by the place (`col`) that they stand for. Error(kCorrupt) if two stand for one.
 std::vector<const OperatorDesc*> ByColumn(const BlockDesc& block, const std::string& type) {
   std::vector<std::pair<int64_t, const OperatorDesc*>> found;
   for (const OperatorDesc& desc : block.ops) {
     if (desc.op.type != type) continue;
     const Attribute* col = desc.op.FindAttr("col");
     const auto* number = col == nullptr ? nullptr : std::get_if<int64_t>(col);
+    WHERRY_ENFORCE(col == nullptr || number != nullptr, kCorrupt, Describe(desc.op),
+                   ": attribute col is not an integer");
     found.emplace_back(number == nullptr ? 0 : *number, &desc);
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<const OperatorDesc*> ops;
-  for (const auto& [col, desc] : found) ops.push_back(desc);
+  for (const auto& [col, desc] : found) {
+    const auto before = ops.size();
+    WHERRY_ENFORCE(before == 0 || found[before - 1].first != col, kCorrupt, Describe(desc->op), " is for column ", col,
+                   ", as ", Describe(found[before - 1].second->op), " is");
+    ops.push_back(desc);
+  }
   return ops;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -59,6 +60,8 @@ class BlockImporter {
   // Whether a variable that a loop's body writes is read neither before that nor after the loop: its value before,
   // which may be a placeholder of another type, is of no interest then.
   bool IsOfOneIteration(const std::string& variable, const BlockDesc& body) const;
+  // Error(kCorrupt) if a block wrote a variable that an outer block had set and that is none of these.
+  void CheckWrites(const BlockImporter& child, const std::set<std::string>& known) const;
   void ImportConditional(const OperatorDesc& desc, OpContext* context);
   void ImportSelect(const OperatorDesc& desc, OpContext* context);
   void MergeBranches(Conditional* yes, Conditional* no, const std::string& label);

@@ -72,6 +72,16 @@ bool BlockImporter::IsOfOneIteration(const std::string& variable, const BlockDes
                       [&](const OperatorDesc& later) { return names(later.op.inputs); });
 }
 
+void BlockImporter::CheckWrites(const BlockImporter& child, const std::set<std::string>& known) const {
+  for (const auto& [variable, value] : child.values_) {
+    if (known.count(variable) != 0 || child.desc_.vars.count(variable) != 0) continue;
+    for (const BlockImporter* outer = this; outer != nullptr; outer = outer->parent_) {
+      WHERRY_ENFORCE(outer->values_.count(variable) == 0, kCorrupt, "its block writes ", Quote(variable),
+                     " of an outer block, which is not among the outputs");
+    }
+  }
+}
+
 void BlockImporter::ImportWhile(const OperatorDesc& desc) {
   const ForeignOp::Slot* const slot = desc.op.FindInput("Condition");
   WHERRY_ENFORCE(slot != nullptr && slot->values.size() == 1, kCorrupt, "input Condition is not one variable");
@@ -109,6 +119,7 @@ void BlockImporter::ImportWhile(const OperatorDesc& desc) {
       importer.values_[variables[i]] = block->inputs()[kLoopLeadingInputs + i];
     }
     importer.ImportOps();
+    CheckWrites(importer, seen);
     std::vector<std::string> outputs = {importer.Find(cond_variable)};
     for (const std::string& variable : variables) outputs.push_back(importer.Find(variable));
     block->SetOutputs(std::move(outputs));
@@ -134,9 +145,11 @@ void BlockImporter::ImportConditional(const OperatorDesc& desc, OpContext* conte
 
   std::vector<std::string> outs;
   if (const ForeignOp::Slot* slot = desc.op.FindOutput("Out")) outs = slot->values;
-  std::erase(outs, "");
-  const bool has_before = !outs.empty() && std::all_of(outs.begin(), outs.end(),
-                                                       [&](const std::string& out) { return !Find(out).empty(); });
+  // Absent ones keep their places, by which results are bound.
+  const bool has_before = !outs.empty() && std::all_of(outs.begin(), outs.end(), [&](const std::string& out) {
+    return out.empty() || !Find(out).empty();
+  });
+  CheckWrites(importer, {outs.begin(), outs.end()});
   Conditional conditional{cond, &body, {}};
   for (const std::string& out : outs) {
     const std::string value = importer.Find(out);
@@ -144,6 +157,11 @@ void BlockImporter::ImportConditional(const OperatorDesc& desc, OpContext* conte
     if (!value.empty()) conditional.results[out] = value;
   }
   if (!has_before) {
+    for (const auto& [out, value] : conditional.results) {
+      const std::string before = Find(out);
+      WHERRY_ENFORCE(before.empty() || before == value, kUnsupported, "its block writes ", Quote(out),
+                     ", which had a value, and others that had none");
+    }
     for (const auto& [out, value] : conditional.results) conditional_of_[out] = conditionals_.size();
     for (const std::string& out : outs) dropped_.emplace(out, Describe(desc.op));
     conditionals_.push_back(std::move(conditional));
@@ -154,14 +172,20 @@ void BlockImporter::ImportConditional(const OperatorDesc& desc, OpContext* conte
   std::vector<std::string> yes;
   std::vector<std::string> no;
   for (const std::string& out : outs) {
+    if (out.empty()) continue;
     yes.push_back(conditional.results.at(out));
     no.push_back(Find(out));
     otherwise.Capture(block_, no.back());
   }
   body.SetOutputs(yes);
   otherwise.SetOutputs(no);
-  const std::vector<std::string> results = block_.AddIf(cond, &body, &otherwise, outs, "");
-  for (size_t i = 0; i < outs.size(); ++i) context->Result({"Out"}, results[i], i);
+  std::vector<std::string> stems = outs;
+  std::erase(stems, "");
+  const std::vector<std::string> results = block_.AddIf(cond, &body, &otherwise, stems, "");
+  size_t taken = 0;
+  for (size_t i = 0; i < outs.size(); ++i) {
+    if (!outs[i].empty()) context->Result({"Out"}, results[taken++], i);
+  }
 }
 
 void BlockImporter::ImportSelect(const OperatorDesc& desc, OpContext* context) {

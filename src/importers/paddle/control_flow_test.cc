@@ -61,6 +61,42 @@ TEST(PaddleControlFlow, OneConditionalBlockKeepsTheOldValue) {
   EXPECT_EQ(program.main().outputs, op.Output("out"));
 }
 
+// What a block writes of an outer one would be lost, or the value before be taken for it.
+TEST(PaddleControlFlow, WritesThatAreNotAmongTheOutputsAreErrors) {
+  const auto model_of = [](const std::vector<std::string>& outs) {
+    TestModel model;
+    model.AddInput("c", {1}, 0);
+    model.AddInput("x", {2});
+    for (const char* name : {"y", "z"}) model.AddVar(name, {2});
+    model.AddOp({"exp", {{"X", {"x"}}}, {{"Out", {"y"}}}, {}});
+    model.AddOp({"conditional_block", {{"Cond", {"c"}}}, {{"Out", outs}}, {{"sub_block", TestBlockRef{1}}}});
+    model.AddOp({"relu", {{"X", {"y"}}}, {{"Out", {"y"}}}, {}}, 1);
+    model.AddOutput("y");
+    return model;
+  };
+  const Error lost = ErrorOf([&] { ImportBytes(model_of({}).Bytes()); });
+  EXPECT_EQ(lost.code(), ErrorCode::kCorrupt);
+  EXPECT_NE(lost.message().find("its block writes 'y' of an outer block"), std::string::npos) << lost.message();
+  // An output that is absent keeps its place.
+  const Program program = ImportBytes(model_of({"@EMPTY@", "y"}).Bytes());
+  EXPECT_EQ(program.main().outputs, FindOp(program, "if").Output("out"));
+  // z has no value before, so a choice is awaited, and y would keep its old value.
+  TestModel mixed = model_of({"y", "z"});
+  mixed.AddOp({"tanh", {{"X", {"y"}}}, {{"Out", {"z"}}}, {}}, 1);
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(mixed.Bytes()); }).code(), ErrorCode::kUnsupported);
+  // Within a loop, whose body does not say what its inner block writes.
+  TestModel loop;
+  loop.AddInput("c", {1}, 0);
+  loop.AddInput("x", {2});
+  loop.AddVar("y", {2});
+  loop.AddOp({"exp", {{"X", {"x"}}}, {{"Out", {"y"}}}, {}});
+  loop.AddOp({"while", {{"Condition", {"c"}}}, {{"Out", {"y"}}}, {{"sub_block", TestBlockRef{1}}}});
+  loop.AddOp({"while", {{"Condition", {"c"}}}, {}, {{"sub_block", TestBlockRef{2}}}}, 1);
+  loop.AddOp({"relu", {{"X", {"y"}}}, {{"Out", {"y"}}}, {}}, 2);
+  loop.AddOutput("y");
+  EXPECT_EQ(ErrorOf([&] { ImportBytes(loop.Bytes()); }).code(), ErrorCode::kCorrupt);
+}
+
 // while c: a[i] = y; y = relu(y); c = less_than(...), as paddle.static.nn.while_loop writes it.
 TEST(PaddleControlFlow, WhileCarriesWhatItsBlockWrites) {
   TestModel model;

@@ -73,18 +73,18 @@ void SliceArrayDense(OpContext& c) {
 
 }  // namespace
 
-REGISTER_CONVERTER(pir, create_array, &Convert<Create>);
-REGISTER_CONVERTER(pir, create_array_like, &Convert<Create>);
+REGISTER_CONVERTER(pir, create_array, &Convert<Create, 0>);
+REGISTER_CONVERTER(pir, create_array_like, &Convert<Create, 1>);
 REGISTER_CONVERTER(paddle, write_to_array, &Convert<Write>);
-REGISTER_CONVERTER(pir, array_write_, &Convert<Write>);
+REGISTER_CONVERTER(pir, array_write_, &Convert<Write, 3>);
 REGISTER_CONVERTER(paddle, read_from_array, &Convert<Read>);
-REGISTER_CONVERTER(pir, array_read, &Convert<Read>);
+REGISTER_CONVERTER(pir, array_read, &Convert<Read, 2>);
 REGISTER_CONVERTER(paddle, lod_array_length, &Convert<Length>);
-REGISTER_CONVERTER(pir, array_length, &Convert<Length>);
+REGISTER_CONVERTER(pir, array_length, &Convert<Length, 1>);
 REGISTER_CONVERTER(paddle, tensor_array_to_tensor, &Convert<ToTensor>);
-REGISTER_CONVERTER(pir, array_pop, &Convert<Pop>);
-REGISTER_CONVERTER(pir, slice_array, &Convert<SliceArray>);
-REGISTER_CONVERTER(pir, slice_array_dense, &Convert<SliceArrayDense>);
-REGISTER_CONVERTER(pir, array_to_tensor, &Convert<ToTensor>);
+REGISTER_CONVERTER(pir, array_pop, &Convert<Pop, 1, 2>);
+REGISTER_CONVERTER(pir, slice_array, &Convert<SliceArray, 1>);
+REGISTER_CONVERTER(pir, slice_array_dense, &Convert<SliceArrayDense, 1>);
+REGISTER_CONVERTER(pir, array_to_tensor, &Convert<ToTensor, 1, 2>);
 
 }  // namespace wherry::paddle

@@ -29,7 +29,8 @@ void Cvm(OpContext& c) {
 std::vector<std::string> Parts(OpContext& c) {
   const auto start = c.Attr<int64_t>("start_index", 0);
   const auto length = c.Attr<int64_t>("length", -1);
-  if (std::abs(start) > INT32_MAX || length > INT32_MAX) c.Corrupt("it takes ", length, " columns from ", start, " on");
+  if (start < INT32_MIN || start > INT32_MAX || length > INT32_MAX)
+    c.Corrupt("it takes ", length, " columns from ", start, " on");
   std::vector<std::string> parts;
   for (const std::string& x : c.InputList({"X", 0})) {
     const bool to_end = length < 0 || (start < 0 && start + length >= 0);
@@ -81,14 +82,14 @@ void AddPositionEncoding(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, cvm, &Convert<Cvm>);
-REGISTER_CONVERTER(pir, cvm, &Convert<Cvm>);
+REGISTER_CONVERTER(pir, cvm, &Convert<Cvm, 2>);
 REGISTER_CONVERTER(paddle, partial_concat, &Convert<PartialConcat>);
-REGISTER_CONVERTER(pir, partial_concat, &Convert<PartialConcat>);
+REGISTER_CONVERTER(pir, partial_concat, &Convert<PartialConcat, 1>);
 REGISTER_CONVERTER(paddle, partial_sum, &Convert<PartialSum>);
-REGISTER_CONVERTER(pir, partial_sum, &Convert<PartialSum>);
+REGISTER_CONVERTER(pir, partial_sum, &Convert<PartialSum, 1>);
 REGISTER_CONVERTER(paddle, batch_fc, &Convert<BatchFc>);
-REGISTER_CONVERTER(pir, batch_fc, &Convert<BatchFc>);
+REGISTER_CONVERTER(pir, batch_fc, &Convert<BatchFc, 3>);
 REGISTER_CONVERTER(paddle, add_position_encoding, &Convert<AddPositionEncoding>);
-REGISTER_CONVERTER(pir, add_position_encoding, &Convert<AddPositionEncoding>);
+REGISTER_CONVERTER(pir, add_position_encoding, &Convert<AddPositionEncoding, 1>);
 
 }  // namespace wherry::paddle

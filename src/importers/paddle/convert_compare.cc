@@ -56,10 +56,10 @@ void IsEmpty(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, isclose, &Convert<IsClose>);
-REGISTER_CONVERTER(pir, isclose, &Convert<IsClose>);
+REGISTER_CONVERTER(pir, isclose, &Convert<IsClose, 4>);
 REGISTER_CONVERTER(paddle, allclose, &Convert<AllClose>);
-REGISTER_CONVERTER(pir, allclose, &Convert<AllClose>);
+REGISTER_CONVERTER(pir, allclose, &Convert<AllClose, 4>);
 REGISTER_CONVERTER(paddle, is_empty, &Convert<IsEmpty>);
-REGISTER_CONVERTER(pir, is_empty, &Convert<IsEmpty>);
+REGISTER_CONVERTER(pir, is_empty, &Convert<IsEmpty, 1>);
 
 }  // namespace wherry::paddle

@@ -24,7 +24,7 @@ void Round(OpContext& c) {
   if (whole && decimals >= 0) return c.EmitResult("assign", {{"x", {x}}});
   if (decimals == 0) return c.EmitResult("round", {{"x", {x}}});
   constexpr int64_t kMost = 300;
-  if (std::abs(decimals) > kMost) c.Unsupported("attribute decimals is ", decimals);
+  if (decimals < -kMost || decimals > kMost) c.Unsupported("attribute decimals is ", decimals);
   const std::string unit = c.Like(x, std::pow(10.0, static_cast<double>(std::abs(decimals))));
   const char* const up = decimals > 0 ? "multiply" : "divide";
   const char* const down = decimals > 0 ? "divide" : "multiply";
@@ -140,28 +140,28 @@ void DataNorm(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, trunc, &Convert<Trunc>);
-REGISTER_CONVERTER(pir, trunc, &Convert<Trunc>);
+REGISTER_CONVERTER(pir, trunc, &Convert<Trunc, 1>);
 REGISTER_CONVERTER(paddle, round, &Convert<Round>);
-REGISTER_CONVERTER(pir, round, &Convert<Round>);
-REGISTER_CONVERTER(pir, trunc_divide, &Convert<TruncDivide>);
+REGISTER_CONVERTER(pir, round, &Convert<Round, 1>);
+REGISTER_CONVERTER(pir, trunc_divide, &Convert<TruncDivide, 2>);
 REGISTER_CONVERTER(paddle, lerp, &Convert<Lerp>);
-REGISTER_CONVERTER(pir, lerp, &Convert<Lerp>);
+REGISTER_CONVERTER(pir, lerp, &Convert<Lerp, 3>);
 REGISTER_CONVERTER(paddle, label_smooth, &Convert<LabelSmooth>);
-REGISTER_CONVERTER(pir, label_smooth, &Convert<LabelSmooth>);
+REGISTER_CONVERTER(pir, label_smooth, &Convert<LabelSmooth, 2>);
 REGISTER_CONVERTER(paddle, equal_all, &Convert<EqualAll>);
-REGISTER_CONVERTER(pir, equal_all, &Convert<EqualAll>);
+REGISTER_CONVERTER(pir, equal_all, &Convert<EqualAll, 2>);
 REGISTER_CONVERTER(paddle, dot, &Convert<Dot>);
-REGISTER_CONVERTER(pir, dot, &Convert<Dot>);
+REGISTER_CONVERTER(pir, dot, &Convert<Dot, 2>);
 REGISTER_CONVERTER(paddle, multi_dot, &Convert<MultiDot>);
-REGISTER_CONVERTER(pir, multi_dot, &Convert<MultiDot>);
+REGISTER_CONVERTER(pir, multi_dot, &Convert<MultiDot, 1>);
 REGISTER_CONVERTER(paddle, soft_relu, &Convert<SoftRelu>);
 REGISTER_CONVERTER(paddle, logit, &Convert<Logit>);
-REGISTER_CONVERTER(pir, logit, &Convert<Logit>);
+REGISTER_CONVERTER(pir, logit, &Convert<Logit, 1>);
 REGISTER_CONVERTER(paddle, logsigmoid, &Convert<LogSigmoid>);
-REGISTER_CONVERTER(pir, logsigmoid, &Convert<LogSigmoid>);
+REGISTER_CONVERTER(pir, logsigmoid, &Convert<LogSigmoid, 1>);
 REGISTER_CONVERTER(paddle, norm, &Convert<L2Normalize>);
 REGISTER_CONVERTER(paddle, affine_channel, &Convert<AffineChannel>);
-REGISTER_CONVERTER(pir, affine_channel, &Convert<AffineChannel>);
+REGISTER_CONVERTER(pir, affine_channel, &Convert<AffineChannel, 3>);
 REGISTER_CONVERTER(paddle, data_norm, &Convert<DataNorm>);
 
 }  // namespace wherry::paddle

@@ -152,30 +152,30 @@ void GroupNorm(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, conv2d, &Convert<Conv2d>);
-REGISTER_CONVERTER(pir, conv2d, &Convert<Conv2d>);
+REGISTER_CONVERTER(pir, conv2d, &Convert<Conv2d, 2>);
 REGISTER_CONVERTER(paddle, depthwise_conv2d, &Convert<Conv2d>);
-REGISTER_CONVERTER(pir, depthwise_conv2d, &Convert<Conv2d>);
+REGISTER_CONVERTER(pir, depthwise_conv2d, &Convert<Conv2d, 2>);
 REGISTER_CONVERTER(paddle, conv2d_transpose, &Convert<Conv2dTranspose>);
-REGISTER_CONVERTER(pir, conv2d_transpose, &Convert<Conv2dTranspose>);
+REGISTER_CONVERTER(pir, conv2d_transpose, &Convert<Conv2dTranspose, 3>);
 REGISTER_CONVERTER(paddle, depthwise_conv2d_transpose, &Convert<Conv2dTranspose>);
-REGISTER_CONVERTER(pir, depthwise_conv2d_transpose, &Convert<Conv2dTranspose>);
+REGISTER_CONVERTER(pir, depthwise_conv2d_transpose, &Convert<Conv2dTranspose, 3>);
 REGISTER_CONVERTER(paddle, conv3d, &Convert<Conv3d>);
-REGISTER_CONVERTER(pir, conv3d, &Convert<Conv3d>);
+REGISTER_CONVERTER(pir, conv3d, &Convert<Conv3d, 2>);
 REGISTER_CONVERTER(paddle, conv3d_transpose, &Convert<Conv3dTranspose>);
-REGISTER_CONVERTER(pir, conv3d_transpose, &Convert<Conv3dTranspose>);
+REGISTER_CONVERTER(pir, conv3d_transpose, &Convert<Conv3dTranspose, 2>);
 REGISTER_CONVERTER(paddle, deformable_conv, &Convert<DeformableConv>);
 REGISTER_CONVERTER(paddle, deformable_conv_v1, &Convert<DeformableConv>);
-REGISTER_CONVERTER(pir, deformable_conv, &Convert<DeformableConv>);
+REGISTER_CONVERTER(pir, deformable_conv, &Convert<DeformableConv, 4>);
 REGISTER_CONVERTER(paddle, row_conv, &Convert<RowConv>);
-REGISTER_CONVERTER(pir, row_conv, &Convert<RowConv>);
+REGISTER_CONVERTER(pir, row_conv, &Convert<RowConv, 2>);
 REGISTER_CONVERTER(paddle, spectral_norm, &Convert<SpectralNorm>);
-REGISTER_CONVERTER(pir, spectral_norm, &Convert<SpectralNorm>);
+REGISTER_CONVERTER(pir, spectral_norm, &Convert<SpectralNorm, 3>);
 REGISTER_CONVERTER(paddle, batch_norm, &Convert<BatchNorm>);
 REGISTER_CONVERTER(paddle, sync_batch_norm, &Convert<BatchNorm>);
-REGISTER_CONVERTER(pir, batch_norm_, &Convert<BatchNorm>);
-REGISTER_CONVERTER(pir, batch_norm, &Convert<BatchNorm>);
-REGISTER_CONVERTER(pir, sync_batch_norm_, &Convert<BatchNorm>);
+REGISTER_CONVERTER(pir, batch_norm_, &Convert<BatchNorm, 5, 6>);
+REGISTER_CONVERTER(pir, batch_norm, &Convert<BatchNorm, 5, 6>);
+REGISTER_CONVERTER(pir, sync_batch_norm_, &Convert<BatchNorm, 5, 6>);
 REGISTER_CONVERTER(paddle, group_norm, &Convert<GroupNorm>);
-REGISTER_CONVERTER(pir, group_norm, &Convert<GroupNorm>);
+REGISTER_CONVERTER(pir, group_norm, &Convert<GroupNorm, 3, 3>);
 
 }  // namespace wherry::paddle

@@ -163,25 +163,25 @@ void Range(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, empty, &Convert<Empty>);
-REGISTER_CONVERTER(pir, empty, &Convert<Empty>);
+REGISTER_CONVERTER(pir, empty, &Convert<Empty, 1>);
 REGISTER_CONVERTER(paddle, logspace, &Convert<LogSpace>);
-REGISTER_CONVERTER(pir, logspace, &Convert<LogSpace>);
+REGISTER_CONVERTER(pir, logspace, &Convert<LogSpace, 4>);
 REGISTER_CONVERTER(paddle, fill_constant_batch_size_like, &Convert<FullBatchSizeLike>);
-REGISTER_CONVERTER(pir, full_batch_size_like, &Convert<FullBatchSizeLike>);
+REGISTER_CONVERTER(pir, full_batch_size_like, &Convert<FullBatchSizeLike, 1>);
 REGISTER_CONVERTER(paddle, fill_constant, &Convert<FillConstant>);
-REGISTER_CONVERTER(pir, full, &Convert<Full>);
-REGISTER_CONVERTER(pir, full_with_tensor, &Convert<FullWithTensor>);
-REGISTER_CONVERTER(pir, full_int_array, &Convert<FullIntArray>);
+REGISTER_CONVERTER(pir, full, &Convert<Full, 0>);
+REGISTER_CONVERTER(pir, full_with_tensor, &Convert<FullWithTensor, 2>);
+REGISTER_CONVERTER(pir, full_int_array, &Convert<FullIntArray, 0>);
 REGISTER_CONVERTER(paddle, fill_any_like, &Convert<FullLike>);
 REGISTER_CONVERTER(paddle, fill_zeros_like, &Convert<FullLike>);
-REGISTER_CONVERTER(pir, full_like, &Convert<FullLike>);
+REGISTER_CONVERTER(pir, full_like, &Convert<FullLike, 2>);
 REGISTER_CONVERTER(paddle, assign_value, &Convert<AssignValue>);
-REGISTER_CONVERTER(pir, assign_value_, &Convert<AssignValue>);
-REGISTER_CONVERTER(pir, assign_value, &Convert<AssignValue>);
+REGISTER_CONVERTER(pir, assign_value_, &Convert<AssignValue, 1>);
+REGISTER_CONVERTER(pir, assign_value, &Convert<AssignValue, 0>);
 REGISTER_CONVERTER(paddle, fill, &Convert<Fill>);
-REGISTER_CONVERTER(pir, fill, &Convert<Fill>);
+REGISTER_CONVERTER(pir, fill, &Convert<Fill, 2>);
 REGISTER_CONVERTER(paddle, fill_any, &Convert<FullLike>);
 REGISTER_CONVERTER(paddle, range, &Convert<Range>);
-REGISTER_CONVERTER(pir, arange, &Convert<Range>);
+REGISTER_CONVERTER(pir, arange, &Convert<Range, 3>);
 
 }  // namespace wherry::paddle

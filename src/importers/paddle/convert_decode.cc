@@ -36,8 +36,8 @@ void EditDistance(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, ctc_align, &Convert<CtcAlign>);
-REGISTER_CONVERTER(pir, ctc_align, &Convert<CtcAlign>);
+REGISTER_CONVERTER(pir, ctc_align, &Convert<CtcAlign, 2, 2>);
 REGISTER_CONVERTER(paddle, edit_distance, &Convert<EditDistance>);
-REGISTER_CONVERTER(pir, edit_distance, &Convert<EditDistance>);
+REGISTER_CONVERTER(pir, edit_distance, &Convert<EditDistance, 4, 2>);
 
 }  // namespace wherry::paddle

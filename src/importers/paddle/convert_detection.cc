@@ -224,18 +224,18 @@ void AnchorGenerator(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, anchor_generator, &Convert<AnchorGenerator>);
-REGISTER_CONVERTER(pir, anchor_generator, &Convert<AnchorGenerator>);
+REGISTER_CONVERTER(pir, anchor_generator, &Convert<AnchorGenerator, 1, 2>);
 REGISTER_CONVERTER(paddle, box_coder, &Convert<BoxCoder>);
-REGISTER_CONVERTER(pir, box_coder, &Convert<BoxCoder>);
+REGISTER_CONVERTER(pir, box_coder, &Convert<BoxCoder, 3>);
 REGISTER_CONVERTER(paddle, multiclass_nms, &Convert<MulticlassNms>);
 REGISTER_CONVERTER(paddle, multiclass_nms2, &Convert<MulticlassNms>);
 REGISTER_CONVERTER(paddle, multiclass_nms3, &Convert<MulticlassNms>);
-REGISTER_CONVERTER(pir, multiclass_nms3, &Convert<MulticlassNms>);
+REGISTER_CONVERTER(pir, multiclass_nms3, &Convert<MulticlassNms, 3, 3>);
 REGISTER_CONVERTER(paddle, matrix_nms, &Convert<MatrixNms>);
-REGISTER_CONVERTER(pir, matrix_nms, &Convert<MatrixNms>);
+REGISTER_CONVERTER(pir, matrix_nms, &Convert<MatrixNms, 2, 3>);
 REGISTER_CONVERTER(paddle, nms, &Convert<Nms>);
-REGISTER_CONVERTER(pir, nms, &Convert<Nms>);
+REGISTER_CONVERTER(pir, nms, &Convert<Nms, 1>);
 REGISTER_CONVERTER(paddle, prior_box, &Convert<PriorBox>);
-REGISTER_CONVERTER(pir, prior_box, &Convert<PriorBox>);
+REGISTER_CONVERTER(pir, prior_box, &Convert<PriorBox, 2, 2>);
 
 }  // namespace wherry::paddle

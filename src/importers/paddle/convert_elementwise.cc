@@ -120,7 +120,7 @@ void Atan2(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, atan2, &Convert<Atan2>);
-REGISTER_CONVERTER(pir, atan2, &Convert<Atan2>);
+REGISTER_CONVERTER(pir, atan2, &Convert<Atan2, 2>);
 REGISTER_CONVERTER(paddle, elementwise_add, &Convert<Add>);
 REGISTER_CONVERTER(paddle, elementwise_sub, &Convert<Subtract>);
 REGISTER_CONVERTER(paddle, minus, &Convert<Subtract>);
@@ -144,13 +144,13 @@ REGISTER_CONVERTER(paddle, logical_and, &Convert<LogicalAnd>);
 REGISTER_CONVERTER(paddle, logical_or, &Convert<LogicalOr>);
 REGISTER_CONVERTER(paddle, logical_xor, &Convert<LogicalXor>);
 REGISTER_CONVERTER(paddle, fused_elemwise_activation, &Convert<FusedActivation>);
-REGISTER_CONVERTER(pir, fused_elemwise_activation, &Convert<FusedActivation>);
+REGISTER_CONVERTER(pir, fused_elemwise_activation, &Convert<FusedActivation, 2, 2>);
 REGISTER_CONVERTER(paddle, sum, &Convert<AddN>);
-REGISTER_CONVERTER(pir, add_n, &Convert<AddN>);
+REGISTER_CONVERTER(pir, add_n, &Convert<AddN, 1>);
 REGISTER_CONVERTER(paddle, pow, &Convert<Pow>);
-REGISTER_CONVERTER(pir, pow, &Convert<Pow>);
+REGISTER_CONVERTER(pir, pow, &Convert<Pow, 1>);
 REGISTER_CONVERTER(paddle, increment, &Convert<Increment>);
-REGISTER_CONVERTER(pir, increment_, &Convert<Increment>);
-REGISTER_CONVERTER(pir, increment, &Convert<Increment>);
+REGISTER_CONVERTER(pir, increment_, &Convert<Increment, 1>);
+REGISTER_CONVERTER(pir, increment, &Convert<Increment, 1>);
 
 }  // namespace wherry::paddle

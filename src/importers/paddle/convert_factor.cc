@@ -121,14 +121,14 @@ void LuUnpack(OpContext& c) {
 
 }  // namespace
 
-REGISTER_CONVERTER(pir, svdvals, &Convert<SingularValues>);
+REGISTER_CONVERTER(pir, svdvals, &Convert<SingularValues, 1>);
 REGISTER_CONVERTER(paddle, svdvals, &Convert<SingularValues>);
 REGISTER_CONVERTER(paddle, matrix_rank, &Convert<MatrixRank>);
-REGISTER_CONVERTER(pir, matrix_rank, &Convert<MatrixRank>);
-REGISTER_CONVERTER(pir, matrix_rank_tol, &Convert<MatrixRank>);
+REGISTER_CONVERTER(pir, matrix_rank, &Convert<MatrixRank, 1>);
+REGISTER_CONVERTER(pir, matrix_rank_tol, &Convert<MatrixRank, 2>);
 REGISTER_CONVERTER(paddle, lstsq, &Convert<LeastSquares>);
-REGISTER_CONVERTER(pir, lstsq, &Convert<LeastSquares>);
+REGISTER_CONVERTER(pir, lstsq, &Convert<LeastSquares, 3, 4>);
 REGISTER_CONVERTER(paddle, lu_unpack, &Convert<LuUnpack>);
-REGISTER_CONVERTER(pir, lu_unpack, &Convert<LuUnpack>);
+REGISTER_CONVERTER(pir, lu_unpack, &Convert<LuUnpack, 2, 3>);
 
 }  // namespace wherry::paddle

@@ -133,16 +133,16 @@ void DropoutAdd(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, flash_attn, &Convert<FlashAttention>);
-REGISTER_CONVERTER(pir, flash_attn, &Convert<FlashAttention>);
+REGISTER_CONVERTER(pir, flash_attn, &Convert<FlashAttention, 5, 4>);
 REGISTER_CONVERTER(paddle, fused_rotary_position_embedding, &Convert<RotaryEmbedding>);
-REGISTER_CONVERTER(pir, fused_rotary_position_embedding, &Convert<RotaryEmbedding>);
+REGISTER_CONVERTER(pir, fused_rotary_position_embedding, &Convert<RotaryEmbedding, 6, 3>);
 REGISTER_CONVERTER(paddle, fused_bias_act, &Convert<BiasActivation>);
-REGISTER_CONVERTER(pir, fused_bias_act, &Convert<BiasActivation>);
+REGISTER_CONVERTER(pir, fused_bias_act, &Convert<BiasActivation, 5>);
 REGISTER_CONVERTER(paddle, fused_bias_dropout_residual_layer_norm, &Convert<BiasResidualNorm>);
-REGISTER_CONVERTER(pir, fused_bias_dropout_residual_layer_norm, &Convert<BiasResidualNorm>);
+REGISTER_CONVERTER(pir, fused_bias_dropout_residual_layer_norm, &Convert<BiasResidualNorm, 5, 5>);
 REGISTER_CONVERTER(paddle, skip_layernorm, &Convert<SkipLayerNorm>);
-REGISTER_CONVERTER(pir, skip_layernorm, &Convert<SkipLayerNorm>);
+REGISTER_CONVERTER(pir, skip_layernorm, &Convert<SkipLayerNorm, 4>);
 REGISTER_CONVERTER(paddle, fused_dropout_add, &Convert<DropoutAdd>);
-REGISTER_CONVERTER(pir, fused_dropout_add, &Convert<DropoutAdd>);
+REGISTER_CONVERTER(pir, fused_dropout_add, &Convert<DropoutAdd, 3, 2>);
 
 }  // namespace wherry::paddle

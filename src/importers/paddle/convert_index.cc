@@ -232,31 +232,31 @@ void RepeatInterleave(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, set_value, &Convert<SetValue>);
-REGISTER_CONVERTER(pir, set_value, &Convert<SetValue>);
-REGISTER_CONVERTER(pir, set_value_, &Convert<SetValue>);
-REGISTER_CONVERTER(pir, set_value_with_tensor, &Convert<SetValue>);
-REGISTER_CONVERTER(pir, set_value_with_tensor_, &Convert<SetValue>);
+REGISTER_CONVERTER(pir, set_value, &Convert<SetValue, 4>);
+REGISTER_CONVERTER(pir, set_value_, &Convert<SetValue, 4>);
+REGISTER_CONVERTER(pir, set_value_with_tensor, &Convert<SetValue, 5>);
+REGISTER_CONVERTER(pir, set_value_with_tensor_, &Convert<SetValue, 5>);
 REGISTER_CONVERTER(paddle, index_put, &Convert<IndexPut>);
-REGISTER_CONVERTER(pir, index_put, &Convert<IndexPut>);
-REGISTER_CONVERTER(pir, index_put_, &Convert<IndexPut>);
+REGISTER_CONVERTER(pir, index_put, &Convert<IndexPut, 3>);
+REGISTER_CONVERTER(pir, index_put_, &Convert<IndexPut, 3>);
 REGISTER_CONVERTER(paddle, index_add, &Convert<IndexAdd>);
-REGISTER_CONVERTER(pir, index_add, &Convert<IndexAdd>);
-REGISTER_CONVERTER(pir, index_add_, &Convert<IndexAdd>);
+REGISTER_CONVERTER(pir, index_add, &Convert<IndexAdd, 3>);
+REGISTER_CONVERTER(pir, index_add_, &Convert<IndexAdd, 3>);
 REGISTER_CONVERTER(paddle, scatter, &Convert<Scatter>);
-REGISTER_CONVERTER(pir, scatter, &Convert<Scatter>);
-REGISTER_CONVERTER(pir, scatter_, &Convert<Scatter>);
+REGISTER_CONVERTER(pir, scatter, &Convert<Scatter, 3>);
+REGISTER_CONVERTER(pir, scatter_, &Convert<Scatter, 3>);
 REGISTER_CONVERTER(paddle, put_along_axis, &Convert<PutAlongAxis>);
-REGISTER_CONVERTER(pir, put_along_axis, &Convert<PutAlongAxis>);
-REGISTER_CONVERTER(pir, put_along_axis_, &Convert<PutAlongAxis>);
+REGISTER_CONVERTER(pir, put_along_axis, &Convert<PutAlongAxis, 3>);
+REGISTER_CONVERTER(pir, put_along_axis_, &Convert<PutAlongAxis, 3>);
 REGISTER_CONVERTER(paddle, masked_select, &Convert<MaskedSelect>);
-REGISTER_CONVERTER(pir, masked_select, &Convert<MaskedSelect>);
+REGISTER_CONVERTER(pir, masked_select, &Convert<MaskedSelect, 2>);
 REGISTER_CONVERTER(paddle, masked_fill, &Convert<MaskedFill>);
-REGISTER_CONVERTER(pir, masked_fill, &Convert<MaskedFill>);
-REGISTER_CONVERTER(pir, masked_fill_, &Convert<MaskedFill>);
+REGISTER_CONVERTER(pir, masked_fill, &Convert<MaskedFill, 3>);
+REGISTER_CONVERTER(pir, masked_fill_, &Convert<MaskedFill, 3>);
 REGISTER_CONVERTER(paddle, multiplex, &Convert<Multiplex>);
-REGISTER_CONVERTER(pir, multiplex, &Convert<Multiplex>);
+REGISTER_CONVERTER(pir, multiplex, &Convert<Multiplex, 2>);
 REGISTER_CONVERTER(paddle, repeat_interleave, &Convert<RepeatInterleave>);
-REGISTER_CONVERTER(pir, repeat_interleave, &Convert<RepeatInterleave>);
-REGISTER_CONVERTER(pir, repeat_interleave_with_tensor_index, &Convert<RepeatInterleave>);
+REGISTER_CONVERTER(pir, repeat_interleave, &Convert<RepeatInterleave, 1>);
+REGISTER_CONVERTER(pir, repeat_interleave_with_tensor_index, &Convert<RepeatInterleave, 2>);
 
 }  // namespace wherry::paddle

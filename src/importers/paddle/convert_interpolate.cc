@@ -136,10 +136,10 @@ REGISTER_CONVERTER(paddle, linear_interp_v2, &Convert<Linear<Version::k2>>);
 REGISTER_CONVERTER(paddle, bilinear_interp_v2, &Convert<Linear<Version::k2>>);
 REGISTER_CONVERTER(paddle, trilinear_interp_v2, &Convert<Linear<Version::k2>>);
 REGISTER_CONVERTER(paddle, bicubic_interp_v2, &Convert<Cubic<Version::k2>>);
-REGISTER_CONVERTER(pir, nearest_interp, &Convert<Nearest<Version::k2>>);
-REGISTER_CONVERTER(pir, linear_interp, &Convert<Linear<Version::k2>>);
-REGISTER_CONVERTER(pir, bilinear_interp, &Convert<Linear<Version::k2>>);
-REGISTER_CONVERTER(pir, trilinear_interp, &Convert<Linear<Version::k2>>);
-REGISTER_CONVERTER(pir, bicubic_interp, &Convert<Cubic<Version::k2>>);
+REGISTER_CONVERTER(pir, nearest_interp, &Convert<Nearest<Version::k2>, 4>);
+REGISTER_CONVERTER(pir, linear_interp, &Convert<Linear<Version::k2>, 4>);
+REGISTER_CONVERTER(pir, bilinear_interp, &Convert<Linear<Version::k2>, 4>);
+REGISTER_CONVERTER(pir, trilinear_interp, &Convert<Linear<Version::k2>, 4>);
+REGISTER_CONVERTER(pir, bicubic_interp, &Convert<Cubic<Version::k2>, 4>);
 
 }  // namespace wherry::paddle

@@ -172,32 +172,32 @@ void MatrixPower(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, einsum, &Convert<Einsum>);
-REGISTER_CONVERTER(pir, einsum, &Convert<Einsum>);
+REGISTER_CONVERTER(pir, einsum, &Convert<Einsum, 1, 3>);
 REGISTER_CONVERTER(paddle, kron, &Convert<Kron>);
-REGISTER_CONVERTER(pir, kron, &Convert<Kron>);
+REGISTER_CONVERTER(pir, kron, &Convert<Kron, 2>);
 REGISTER_CONVERTER(paddle, cross, &Convert<Cross>);
-REGISTER_CONVERTER(pir, cross, &Convert<Cross>);
+REGISTER_CONVERTER(pir, cross, &Convert<Cross, 2>);
 REGISTER_CONVERTER(paddle, mv, &Convert<Mv>);
-REGISTER_CONVERTER(pir, mv, &Convert<Mv>);
+REGISTER_CONVERTER(pir, mv, &Convert<Mv, 2>);
 REGISTER_CONVERTER(paddle, baddbmm, &Convert<Baddbmm>);
-REGISTER_CONVERTER(pir, baddbmm, &Convert<Baddbmm>);
+REGISTER_CONVERTER(pir, baddbmm, &Convert<Baddbmm, 3>);
 REGISTER_CONVERTER(paddle, bilinear_tensor_product, &Convert<BilinearProduct>);
-REGISTER_CONVERTER(pir, bilinear, &Convert<BilinearProduct>);
+REGISTER_CONVERTER(pir, bilinear, &Convert<BilinearProduct, 4>);
 REGISTER_CONVERTER(paddle, diag_v2, &Convert<Diag>);
-REGISTER_CONVERTER(pir, diag, &Convert<Diag>);
+REGISTER_CONVERTER(pir, diag, &Convert<Diag, 1>);
 REGISTER_CONVERTER(paddle, trace, &Convert<Trace>);
-REGISTER_CONVERTER(pir, trace, &Convert<Trace>);
+REGISTER_CONVERTER(pir, trace, &Convert<Trace, 1>);
 REGISTER_CONVERTER(paddle, tril_indices, &Convert<TrilIndices>);
-REGISTER_CONVERTER(pir, tril_indices, &Convert<TrilIndices>);
+REGISTER_CONVERTER(pir, tril_indices, &Convert<TrilIndices, 0>);
 REGISTER_CONVERTER(paddle, triu_indices, &Convert<TriuIndices>);
-REGISTER_CONVERTER(pir, triu_indices, &Convert<TriuIndices>);
+REGISTER_CONVERTER(pir, triu_indices, &Convert<TriuIndices, 0>);
 REGISTER_CONVERTER(paddle, slogdeterminant, &Convert<Slogdet>);
-REGISTER_CONVERTER(pir, slogdet, &Convert<Slogdet>);
+REGISTER_CONVERTER(pir, slogdet, &Convert<Slogdet, 1>);
 REGISTER_CONVERTER(paddle, solve, &Convert<Solve>);
-REGISTER_CONVERTER(pir, solve, &Convert<Solve>);
+REGISTER_CONVERTER(pir, solve, &Convert<Solve, 2>);
 REGISTER_CONVERTER(paddle, cholesky_solve, &Convert<CholeskySolve>);
-REGISTER_CONVERTER(pir, cholesky_solve, &Convert<CholeskySolve>);
+REGISTER_CONVERTER(pir, cholesky_solve, &Convert<CholeskySolve, 2>);
 REGISTER_CONVERTER(paddle, matrix_power, &Convert<MatrixPower>);
-REGISTER_CONVERTER(pir, matrix_power, &Convert<MatrixPower>);
+REGISTER_CONVERTER(pir, matrix_power, &Convert<MatrixPower, 1>);
 
 }  // namespace wherry::paddle

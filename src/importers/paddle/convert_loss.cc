@@ -157,20 +157,20 @@ void SigmoidCrossEntropy(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, softmax_with_cross_entropy, &Convert<SoftmaxCrossEntropy>);
-REGISTER_CONVERTER(pir, cross_entropy_with_softmax, &Convert<SoftmaxCrossEntropy>);
+REGISTER_CONVERTER(pir, cross_entropy_with_softmax, &Convert<SoftmaxCrossEntropy, 2, 2>);
 REGISTER_CONVERTER(paddle, kldiv_loss, &Convert<KlDivergence>);
-REGISTER_CONVERTER(pir, kldiv_loss, &Convert<KlDivergence>);
+REGISTER_CONVERTER(pir, kldiv_loss, &Convert<KlDivergence, 2>);
 REGISTER_CONVERTER(paddle, huber_loss, &Convert<HuberLoss>);
-REGISTER_CONVERTER(pir, huber_loss, &Convert<HuberLoss>);
+REGISTER_CONVERTER(pir, huber_loss, &Convert<HuberLoss, 2, 2>);
 REGISTER_CONVERTER(paddle, bce_loss, &Convert<BceLoss>);
-REGISTER_CONVERTER(pir, bce_loss, &Convert<BceLoss>);
+REGISTER_CONVERTER(pir, bce_loss, &Convert<BceLoss, 2>);
 REGISTER_CONVERTER(paddle, nll_loss, &Convert<NllLoss>);
-REGISTER_CONVERTER(pir, nll_loss, &Convert<NllLoss>);
+REGISTER_CONVERTER(pir, nll_loss, &Convert<NllLoss, 3, 2>);
 REGISTER_CONVERTER(paddle, hinge_loss, &Convert<HingeLoss>);
-REGISTER_CONVERTER(pir, hinge_loss, &Convert<HingeLoss>);
+REGISTER_CONVERTER(pir, hinge_loss, &Convert<HingeLoss, 2>);
 REGISTER_CONVERTER(paddle, log_loss, &Convert<LogLoss>);
-REGISTER_CONVERTER(pir, log_loss, &Convert<LogLoss>);
+REGISTER_CONVERTER(pir, log_loss, &Convert<LogLoss, 2>);
 REGISTER_CONVERTER(paddle, sigmoid_cross_entropy_with_logits, &Convert<SigmoidCrossEntropy>);
-REGISTER_CONVERTER(pir, sigmoid_cross_entropy_with_logits, &Convert<SigmoidCrossEntropy>);
+REGISTER_CONVERTER(pir, sigmoid_cross_entropy_with_logits, &Convert<SigmoidCrossEntropy, 3>);
 
 }  // namespace wherry::paddle

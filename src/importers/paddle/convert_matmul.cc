@@ -47,10 +47,10 @@ void Fc(OpContext& c) {
 
 REGISTER_CONVERTER(paddle, matmul, &Convert<Matmul>);
 REGISTER_CONVERTER(paddle, bmm, &Convert<Bmm>);
-REGISTER_CONVERTER(pir, bmm, &Convert<Bmm>);
+REGISTER_CONVERTER(pir, bmm, &Convert<Bmm, 2>);
 REGISTER_CONVERTER(paddle, addmm, &Convert<Addmm>);
-REGISTER_CONVERTER(pir, addmm, &Convert<Addmm>);
+REGISTER_CONVERTER(pir, addmm, &Convert<Addmm, 3>);
 REGISTER_CONVERTER(paddle, fc, &Convert<Fc>);
-REGISTER_CONVERTER(pir, fc, &Convert<Fc>);
+REGISTER_CONVERTER(pir, fc, &Convert<Fc, 3>);
 
 }  // namespace wherry::paddle

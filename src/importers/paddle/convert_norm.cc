@@ -109,18 +109,18 @@ void RmsNorm(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, dist, &Convert<Distance>);
-REGISTER_CONVERTER(pir, dist, &Convert<Distance>);
+REGISTER_CONVERTER(pir, dist, &Convert<Distance, 2>);
 REGISTER_CONVERTER(paddle, squared_l2_norm, &Convert<SquaredNorm>);
-REGISTER_CONVERTER(pir, squared_l2_norm, &Convert<SquaredNorm>);
+REGISTER_CONVERTER(pir, squared_l2_norm, &Convert<SquaredNorm, 1>);
 REGISTER_CONVERTER(paddle, l1_norm, &Convert<SumOfSizes>);
-REGISTER_CONVERTER(pir, l1_norm, &Convert<SumOfSizes>);
+REGISTER_CONVERTER(pir, l1_norm, &Convert<SumOfSizes, 1>);
 REGISTER_CONVERTER(paddle, clip_by_norm, &Convert<ClipByNorm>);
-REGISTER_CONVERTER(pir, clip_by_norm, &Convert<ClipByNorm>);
+REGISTER_CONVERTER(pir, clip_by_norm, &Convert<ClipByNorm, 1>);
 REGISTER_CONVERTER(paddle, renorm, &Convert<Renorm>);
-REGISTER_CONVERTER(pir, renorm, &Convert<Renorm>);
-REGISTER_CONVERTER(pir, norm, &Convert<NormalizeL2>);
-REGISTER_CONVERTER(pir, fused_rms_norm_quant, &Convert<FusedRmsNorm>);
-REGISTER_CONVERTER(pir, rms_norm, &Convert<RmsNorm>);
-REGISTER_CONVERTER(pir, fused_rms_norm_ext, &Convert<RmsNorm>);
+REGISTER_CONVERTER(pir, renorm, &Convert<Renorm, 1>);
+REGISTER_CONVERTER(pir, norm, &Convert<NormalizeL2, 1, 2>);
+REGISTER_CONVERTER(pir, fused_rms_norm_quant, &Convert<FusedRmsNorm, 5, 3>);
+REGISTER_CONVERTER(pir, rms_norm, &Convert<RmsNorm, 2, 2>);
+REGISTER_CONVERTER(pir, fused_rms_norm_ext, &Convert<RmsNorm, 2, 2>);
 
 }  // namespace wherry::paddle

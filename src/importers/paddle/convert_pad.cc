@@ -92,9 +92,9 @@ void Pad3d(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, pad, &Convert<Pad>);
-REGISTER_CONVERTER(pir, pad, &Convert<Pad>);
+REGISTER_CONVERTER(pir, pad, &Convert<Pad, 2>);
 REGISTER_CONVERTER(paddle, pad2d, &Convert<Pad2d>);
 REGISTER_CONVERTER(paddle, pad3d, &Convert<Pad3d>);
-REGISTER_CONVERTER(pir, pad3d, &Convert<Pad3d>);
+REGISTER_CONVERTER(pir, pad3d, &Convert<Pad3d, 2>);
 
 }  // namespace wherry::paddle

@@ -265,24 +265,24 @@ void Lrn(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, pool2d, &Convert<Pool2d>);
-REGISTER_CONVERTER(pir, pool2d, &Convert<Pool2d>);
+REGISTER_CONVERTER(pir, pool2d, &Convert<Pool2d, 2>);
 REGISTER_CONVERTER(paddle, pool3d, &Convert<Pool3d>);
-REGISTER_CONVERTER(pir, pool3d, &Convert<Pool3d>);
+REGISTER_CONVERTER(pir, pool3d, &Convert<Pool3d, 1>);
 REGISTER_CONVERTER(paddle, lp_pool2d, &Convert<LpPool2d>);
-REGISTER_CONVERTER(pir, lp_pool2d, &Convert<LpPool2d>);
+REGISTER_CONVERTER(pir, lp_pool2d, &Convert<LpPool2d, 1>);
 REGISTER_CONVERTER(paddle, max_pool2d_with_index, &Convert<MaxPool2dWithIndex>);
-REGISTER_CONVERTER(pir, max_pool2d_with_index, &Convert<MaxPool2dWithIndex>);
+REGISTER_CONVERTER(pir, max_pool2d_with_index, &Convert<MaxPool2dWithIndex, 1, 2>);
 REGISTER_CONVERTER(paddle, max_pool3d_with_index, &Convert<MaxPool3dWithIndex>);
-REGISTER_CONVERTER(pir, max_pool3d_with_index, &Convert<MaxPool3dWithIndex>);
+REGISTER_CONVERTER(pir, max_pool3d_with_index, &Convert<MaxPool3dWithIndex, 1, 2>);
 REGISTER_CONVERTER(paddle, fractional_max_pool2d, &Convert<FractionalMaxPool>);
-REGISTER_CONVERTER(pir, fractional_max_pool2d, &Convert<FractionalMaxPool>);
+REGISTER_CONVERTER(pir, fractional_max_pool2d, &Convert<FractionalMaxPool, 1, 2>);
 REGISTER_CONVERTER(paddle, fractional_max_pool3d, &Convert<FractionalMaxPool>);
-REGISTER_CONVERTER(pir, fractional_max_pool3d, &Convert<FractionalMaxPool>);
+REGISTER_CONVERTER(pir, fractional_max_pool3d, &Convert<FractionalMaxPool, 1, 2>);
 REGISTER_CONVERTER(paddle, unpool, &Convert<Unpool>);
-REGISTER_CONVERTER(pir, unpool, &Convert<Unpool>);
+REGISTER_CONVERTER(pir, unpool, &Convert<Unpool, 3>);
 REGISTER_CONVERTER(paddle, unpool3d, &Convert<Unpool>);
-REGISTER_CONVERTER(pir, unpool3d, &Convert<Unpool>);
+REGISTER_CONVERTER(pir, unpool3d, &Convert<Unpool, 2>);
 REGISTER_CONVERTER(paddle, lrn, &Convert<Lrn>);
-REGISTER_CONVERTER(pir, lrn, &Convert<Lrn>);
+REGISTER_CONVERTER(pir, lrn, &Convert<Lrn, 1, 2>);
 
 }  // namespace wherry::paddle

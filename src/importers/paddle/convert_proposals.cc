@@ -137,10 +137,10 @@ void BoxClip(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, distribute_fpn_proposals, &Convert<DistributeProposals>);
-REGISTER_CONVERTER(pir, distribute_fpn_proposals, &Convert<DistributeProposals>);
+REGISTER_CONVERTER(pir, distribute_fpn_proposals, &Convert<DistributeProposals, 2, 3>);
 REGISTER_CONVERTER(paddle, collect_fpn_proposals, &Convert<CollectProposals>);
-REGISTER_CONVERTER(pir, collect_fpn_proposals, &Convert<CollectProposals>);
+REGISTER_CONVERTER(pir, collect_fpn_proposals, &Convert<CollectProposals, 3, 2>);
 REGISTER_CONVERTER(paddle, box_clip, &Convert<BoxClip>);
-REGISTER_CONVERTER(pir, box_clip, &Convert<BoxClip>);
+REGISTER_CONVERTER(pir, box_clip, &Convert<BoxClip, 2>);
 
 }  // namespace wherry::paddle

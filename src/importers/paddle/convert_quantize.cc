@@ -250,28 +250,28 @@ void DequantizeLinear(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, fake_quantize_abs_max, &Convert<AbsMax>);
-REGISTER_CONVERTER(pir, fake_quantize_abs_max, &Convert<AbsMax>);
+REGISTER_CONVERTER(pir, fake_quantize_abs_max, &Convert<AbsMax, 1, 2>);
 REGISTER_CONVERTER(paddle, fake_quantize_dequantize_abs_max, &Convert<AbsMaxBack>);
-REGISTER_CONVERTER(pir, fake_quantize_dequantize_abs_max, &Convert<AbsMaxBack>);
+REGISTER_CONVERTER(pir, fake_quantize_dequantize_abs_max, &Convert<AbsMaxBack, 1, 2>);
 REGISTER_CONVERTER(paddle, fake_channel_wise_quantize_abs_max, &Convert<ChannelAbsMax>);
-REGISTER_CONVERTER(pir, fake_channel_wise_quantize_abs_max, &Convert<ChannelAbsMax>);
+REGISTER_CONVERTER(pir, fake_channel_wise_quantize_abs_max, &Convert<ChannelAbsMax, 1, 2>);
 REGISTER_CONVERTER(paddle, fake_channel_wise_quantize_dequantize_abs_max, &Convert<ChannelAbsMaxBack>);
-REGISTER_CONVERTER(pir, fake_channel_wise_quantize_dequantize_abs_max, &Convert<ChannelAbsMaxBack>);
+REGISTER_CONVERTER(pir, fake_channel_wise_quantize_dequantize_abs_max, &Convert<ChannelAbsMaxBack, 1, 2>);
 REGISTER_CONVERTER(paddle, fake_quantize_range_abs_max, &Convert<Given>);
-REGISTER_CONVERTER(pir, fake_quantize_range_abs_max, &Convert<Given>);
+REGISTER_CONVERTER(pir, fake_quantize_range_abs_max, &Convert<Given, 3, 3>);
 REGISTER_CONVERTER(paddle, fake_quantize_moving_average_abs_max, &Convert<Given>);
-REGISTER_CONVERTER(pir, fake_quantize_moving_average_abs_max, &Convert<Given>);
+REGISTER_CONVERTER(pir, fake_quantize_moving_average_abs_max, &Convert<Given, 4, 4>);
 REGISTER_CONVERTER(paddle, fake_quantize_dequantize_moving_average_abs_max, &Convert<GivenBack>);
-REGISTER_CONVERTER(pir, fake_quantize_dequantize_moving_average_abs_max, &Convert<GivenBack>);
+REGISTER_CONVERTER(pir, fake_quantize_dequantize_moving_average_abs_max, &Convert<GivenBack, 4, 4>);
 REGISTER_CONVERTER(paddle, moving_average_abs_max_scale, &Convert<Observer>);
-REGISTER_CONVERTER(pir, moving_average_abs_max_scale, &Convert<Observer>);
+REGISTER_CONVERTER(pir, moving_average_abs_max_scale, &Convert<Observer, 3, 4>);
 REGISTER_CONVERTER(paddle, fake_dequantize_max_abs, &Convert<FakeDequantize>);
-REGISTER_CONVERTER(pir, fake_dequantize_max_abs, &Convert<FakeDequantize>);
+REGISTER_CONVERTER(pir, fake_dequantize_max_abs, &Convert<FakeDequantize, 2>);
 REGISTER_CONVERTER(paddle, fake_channel_wise_dequantize_max_abs, &Convert<FakeChannelDequantize>);
-REGISTER_CONVERTER(pir, fake_channel_wise_dequantize_max_abs, &Convert<FakeChannelDequantize>);
+REGISTER_CONVERTER(pir, fake_channel_wise_dequantize_max_abs, &Convert<FakeChannelDequantize, 2>);
 REGISTER_CONVERTER(paddle, quantize_linear, &Convert<QuantizeLinear>);
-REGISTER_CONVERTER(pir, quantize_linear, &Convert<QuantizeLinear>);
+REGISTER_CONVERTER(pir, quantize_linear, &Convert<QuantizeLinear, 5, 4>);
 REGISTER_CONVERTER(paddle, dequantize_linear, &Convert<DequantizeLinear>);
-REGISTER_CONVERTER(pir, dequantize_linear, &Convert<DequantizeLinear>);
+REGISTER_CONVERTER(pir, dequantize_linear, &Convert<DequantizeLinear, 5, 4>);
 
 }  // namespace wherry::paddle

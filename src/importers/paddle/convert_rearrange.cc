@@ -242,25 +242,25 @@ void ExpandTimes(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, pixel_shuffle, &Convert<PixelShuffle>);
-REGISTER_CONVERTER(pir, pixel_shuffle, &Convert<PixelShuffle>);
+REGISTER_CONVERTER(pir, pixel_shuffle, &Convert<PixelShuffle, 1>);
 REGISTER_CONVERTER(paddle, pixel_unshuffle, &Convert<PixelUnshuffle>);
-REGISTER_CONVERTER(pir, pixel_unshuffle, &Convert<PixelUnshuffle>);
+REGISTER_CONVERTER(pir, pixel_unshuffle, &Convert<PixelUnshuffle, 1>);
 REGISTER_CONVERTER(paddle, channel_shuffle, &Convert<ChannelShuffle>);
-REGISTER_CONVERTER(pir, channel_shuffle, &Convert<ChannelShuffle>);
+REGISTER_CONVERTER(pir, channel_shuffle, &Convert<ChannelShuffle, 1>);
 REGISTER_CONVERTER(paddle, shuffle_channel, &Convert<ChannelShuffle>);
-REGISTER_CONVERTER(pir, shuffle_channel, &Convert<ChannelShuffle>);
+REGISTER_CONVERTER(pir, shuffle_channel, &Convert<ChannelShuffle, 1>);
 REGISTER_CONVERTER(paddle, maxout, &Convert<Maxout>);
-REGISTER_CONVERTER(pir, maxout, &Convert<Maxout>);
+REGISTER_CONVERTER(pir, maxout, &Convert<Maxout, 1>);
 REGISTER_CONVERTER(paddle, crop_tensor, &Convert<Crop>);
-REGISTER_CONVERTER(pir, crop, &Convert<Crop>);
+REGISTER_CONVERTER(pir, crop, &Convert<Crop, 3>);
 REGISTER_CONVERTER(paddle, meshgrid, &Convert<Meshgrid>);
-REGISTER_CONVERTER(pir, meshgrid, &Convert<Meshgrid>);
+REGISTER_CONVERTER(pir, meshgrid, &Convert<Meshgrid, 1>);
 REGISTER_CONVERTER(paddle, broadcast_tensors, &Convert<BroadcastTensors>);
-REGISTER_CONVERTER(pir, broadcast_tensors, &Convert<BroadcastTensors>);
+REGISTER_CONVERTER(pir, broadcast_tensors, &Convert<BroadcastTensors, 1>);
 REGISTER_CONVERTER(paddle, sequence_mask, &Convert<SequenceMask>);
-REGISTER_CONVERTER(pir, sequence_mask, &Convert<SequenceMask>);
+REGISTER_CONVERTER(pir, sequence_mask, &Convert<SequenceMask, 2>);
 REGISTER_CONVERTER(paddle, eye, &Convert<Eye>);
-REGISTER_CONVERTER(pir, eye, &Convert<Eye>);
+REGISTER_CONVERTER(pir, eye, &Convert<Eye, 2>);
 REGISTER_CONVERTER(paddle, expand, &Convert<ExpandTimes>);
 
 }  // namespace wherry::paddle

@@ -165,9 +165,9 @@ void LstmUnit(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, gru_unit, &Convert<GruUnit>);
-REGISTER_CONVERTER(pir, gru_unit, &Convert<GruUnit>);
+REGISTER_CONVERTER(pir, gru_unit, &Convert<GruUnit, 4, 3>);
 REGISTER_CONVERTER(paddle, lstm_unit, &Convert<LstmUnit>);
 REGISTER_CONVERTER(paddle, rnn, &Convert<Rnn>);
-REGISTER_CONVERTER(pir, rnn, &Convert<Rnn>);
+REGISTER_CONVERTER(pir, rnn, &Convert<Rnn, 5, 4>);
 
 }  // namespace wherry::paddle

@@ -185,36 +185,36 @@ void ArgMin(OpContext& c) { ArgExtreme(c, "argmin"); }
 }  // namespace
 
 REGISTER_CONVERTER(paddle, reduce_sum, &Convert<Sum>);
-REGISTER_CONVERTER(pir, sum, &Convert<Sum>);
+REGISTER_CONVERTER(pir, sum, &Convert<Sum, 2>);
 REGISTER_CONVERTER(paddle, reduce_mean, &Convert<Mean>);
-REGISTER_CONVERTER(pir, mean, &Convert<Mean>);
+REGISTER_CONVERTER(pir, mean, &Convert<Mean, 2>);
 REGISTER_CONVERTER(paddle, reduce_max, &Convert<Max>);
-REGISTER_CONVERTER(pir, max, &Convert<Max>);
+REGISTER_CONVERTER(pir, max, &Convert<Max, 2>);
 REGISTER_CONVERTER(paddle, reduce_amax, &Convert<Max>);
-REGISTER_CONVERTER(pir, amax, &Convert<Max>);
+REGISTER_CONVERTER(pir, amax, &Convert<Max, 1>);
 REGISTER_CONVERTER(paddle, reduce_min, &Convert<Min>);
-REGISTER_CONVERTER(pir, min, &Convert<Min>);
+REGISTER_CONVERTER(pir, min, &Convert<Min, 2>);
 REGISTER_CONVERTER(paddle, reduce_amin, &Convert<Min>);
-REGISTER_CONVERTER(pir, amin, &Convert<Min>);
+REGISTER_CONVERTER(pir, amin, &Convert<Min, 1>);
 REGISTER_CONVERTER(paddle, reduce_prod, &Convert<Prod>);
-REGISTER_CONVERTER(pir, prod, &Convert<Prod>);
+REGISTER_CONVERTER(pir, prod, &Convert<Prod, 2>);
 REGISTER_CONVERTER(paddle, mean, &Convert<MeanAll>);
-REGISTER_CONVERTER(pir, mean_all, &Convert<MeanAll>);
+REGISTER_CONVERTER(pir, mean_all, &Convert<MeanAll, 1>);
 REGISTER_CONVERTER(paddle, reduce_any, &Convert<Any>);
-REGISTER_CONVERTER(pir, any, &Convert<Any>);
+REGISTER_CONVERTER(pir, any, &Convert<Any, 1>);
 REGISTER_CONVERTER(paddle, reduce_all, &Convert<All>);
-REGISTER_CONVERTER(pir, all, &Convert<All>);
+REGISTER_CONVERTER(pir, all, &Convert<All, 1>);
 REGISTER_CONVERTER(paddle, logsumexp, &Convert<LogSumExp>);
-REGISTER_CONVERTER(pir, logsumexp, &Convert<LogSumExp>);
+REGISTER_CONVERTER(pir, logsumexp, &Convert<LogSumExp, 1>);
 REGISTER_CONVERTER(paddle, reduce_as, &Convert<ReduceAs>);
-REGISTER_CONVERTER(pir, reduce_as, &Convert<ReduceAs>);
+REGISTER_CONVERTER(pir, reduce_as, &Convert<ReduceAs, 2>);
 REGISTER_CONVERTER(paddle, nanmedian, &Convert<NanMedian>);
-REGISTER_CONVERTER(pir, nanmedian, &Convert<NanMedian>);
+REGISTER_CONVERTER(pir, nanmedian, &Convert<NanMedian, 1, 2>);
 REGISTER_CONVERTER(paddle, p_norm, &Convert<Norm>);
-REGISTER_CONVERTER(pir, p_norm, &Convert<Norm>);
+REGISTER_CONVERTER(pir, p_norm, &Convert<Norm, 1>);
 REGISTER_CONVERTER(paddle, frobenius_norm, &Convert<FrobeniusNorm>);
-REGISTER_CONVERTER(pir, frobenius_norm, &Convert<FrobeniusNorm>);
-REGISTER_CONVERTER(pir, argmax, &Convert<ArgMax>);
-REGISTER_CONVERTER(pir, argmin, &Convert<ArgMin>);
+REGISTER_CONVERTER(pir, frobenius_norm, &Convert<FrobeniusNorm, 2>);
+REGISTER_CONVERTER(pir, argmax, &Convert<ArgMax, 2>);
+REGISTER_CONVERTER(pir, argmin, &Convert<ArgMin, 2>);
 
 }  // namespace wherry::paddle

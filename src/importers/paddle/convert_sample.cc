@@ -109,18 +109,18 @@ void TemporalShift(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, grid_sampler, &Convert<GridSample>);
-REGISTER_CONVERTER(pir, grid_sample, &Convert<GridSample>);
+REGISTER_CONVERTER(pir, grid_sample, &Convert<GridSample, 2>);
 REGISTER_CONVERTER(paddle, affine_grid, &Convert<AffineGrid>);
-REGISTER_CONVERTER(pir, affine_grid, &Convert<AffineGrid>);
+REGISTER_CONVERTER(pir, affine_grid, &Convert<AffineGrid, 2>);
 REGISTER_CONVERTER(paddle, roi_align, &Convert<RoiAlign>);
-REGISTER_CONVERTER(pir, roi_align, &Convert<RoiAlign>);
+REGISTER_CONVERTER(pir, roi_align, &Convert<RoiAlign, 3>);
 REGISTER_CONVERTER(paddle, unfold, &Convert<Unfold>);
-REGISTER_CONVERTER(pir, unfold, &Convert<Unfold>);
+REGISTER_CONVERTER(pir, unfold, &Convert<Unfold, 1>);
 REGISTER_CONVERTER(paddle, fold, &Convert<Fold>);
-REGISTER_CONVERTER(pir, fold, &Convert<Fold>);
+REGISTER_CONVERTER(pir, fold, &Convert<Fold, 1>);
 REGISTER_CONVERTER(paddle, roll, &Convert<Roll>);
-REGISTER_CONVERTER(pir, roll, &Convert<Roll>);
+REGISTER_CONVERTER(pir, roll, &Convert<Roll, 2>);
 REGISTER_CONVERTER(paddle, temporal_shift, &Convert<TemporalShift>);
-REGISTER_CONVERTER(pir, temporal_shift, &Convert<TemporalShift>);
+REGISTER_CONVERTER(pir, temporal_shift, &Convert<TemporalShift, 1>);
 
 }  // namespace wherry::paddle

@@ -152,18 +152,18 @@ void FillDiagonal(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, segment_pool, &Convert<SegmentPool>);
-REGISTER_CONVERTER(pir, segment_pool, &Convert<SegmentPool>);
+REGISTER_CONVERTER(pir, segment_pool, &Convert<SegmentPool, 2, 2>);
 REGISTER_CONVERTER(paddle, graph_send_recv, &Convert<SendURecv>);
-REGISTER_CONVERTER(pir, send_u_recv, &Convert<SendURecv>);
+REGISTER_CONVERTER(pir, send_u_recv, &Convert<SendURecv, 4, 2>);
 REGISTER_CONVERTER(paddle, graph_send_ue_recv, &Convert<SendUeRecv>);
-REGISTER_CONVERTER(pir, send_ue_recv, &Convert<SendUeRecv>);
+REGISTER_CONVERTER(pir, send_ue_recv, &Convert<SendUeRecv, 5, 2>);
 REGISTER_CONVERTER(paddle, graph_send_uv, &Convert<SendUv>);
-REGISTER_CONVERTER(pir, send_uv, &Convert<SendUv>);
+REGISTER_CONVERTER(pir, send_uv, &Convert<SendUv, 4>);
 REGISTER_CONVERTER(paddle, shard_index, &Convert<ShardIndex>);
-REGISTER_CONVERTER(pir, shard_index, &Convert<ShardIndex>);
+REGISTER_CONVERTER(pir, shard_index, &Convert<ShardIndex, 1>);
 REGISTER_CONVERTER(paddle, fill_diagonal_tensor, &Convert<FillDiagonalTensor>);
-REGISTER_CONVERTER(pir, fill_diagonal_tensor, &Convert<FillDiagonalTensor>);
+REGISTER_CONVERTER(pir, fill_diagonal_tensor, &Convert<FillDiagonalTensor, 2>);
 REGISTER_CONVERTER(paddle, fill_diagonal, &Convert<FillDiagonal>);
-REGISTER_CONVERTER(pir, fill_diagonal, &Convert<FillDiagonal>);
+REGISTER_CONVERTER(pir, fill_diagonal, &Convert<FillDiagonal, 1>);
 
 }  // namespace wherry::paddle

@@ -167,7 +167,7 @@ void Conv(OpContext& c) {
   const auto length = c.Attr<int64_t>("contextLength", 1);
   constexpr int64_t kMost = 1 << 12;
   if (c.Attr<bool>("paddingTrainable", false)) c.Unsupported("attribute paddingTrainable is true");
-  if (length < 1 || length > kMost || std::abs(start) > kMost)
+  if (length < 1 || length > kMost || start < -kMost || start > kMost)
     c.Corrupt("its context is ", length, " rows from ", start, " on");
   const std::string count = CountOf(c, of.rows);
   const std::string owner = OwnerOfRows(c, of, count);

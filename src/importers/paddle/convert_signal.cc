@@ -213,27 +213,27 @@ void OverlapAdd(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, real, &Convert<Real>);
-REGISTER_CONVERTER(pir, real, &Convert<Real>);
+REGISTER_CONVERTER(pir, real, &Convert<Real, 1>);
 REGISTER_CONVERTER(paddle, imag, &Convert<Imag>);
-REGISTER_CONVERTER(pir, imag, &Convert<Imag>);
+REGISTER_CONVERTER(pir, imag, &Convert<Imag, 1>);
 REGISTER_CONVERTER(paddle, complex, &Convert<Complex>);
-REGISTER_CONVERTER(pir, complex, &Convert<Complex>);
+REGISTER_CONVERTER(pir, complex, &Convert<Complex, 2>);
 REGISTER_CONVERTER(paddle, conj, &Convert<Conj>);
-REGISTER_CONVERTER(pir, conj, &Convert<Conj>);
+REGISTER_CONVERTER(pir, conj, &Convert<Conj, 1>);
 REGISTER_CONVERTER(paddle, abs, &Convert<Abs>);
-REGISTER_CONVERTER(pir, abs, &Convert<Abs>);
-REGISTER_CONVERTER(pir, abs_, &Convert<Abs>);
+REGISTER_CONVERTER(pir, abs, &Convert<Abs, 1>);
+REGISTER_CONVERTER(pir, abs_, &Convert<Abs, 1>);
 REGISTER_CONVERTER(paddle, angle, &Convert<Angle>);
-REGISTER_CONVERTER(pir, angle, &Convert<Angle>);
+REGISTER_CONVERTER(pir, angle, &Convert<Angle, 1>);
 REGISTER_CONVERTER(paddle, fft_c2c, &Convert<FftC2C>);
-REGISTER_CONVERTER(pir, fft_c2c, &Convert<FftC2C>);
+REGISTER_CONVERTER(pir, fft_c2c, &Convert<FftC2C, 1>);
 REGISTER_CONVERTER(paddle, fft_r2c, &Convert<FftR2C>);
-REGISTER_CONVERTER(pir, fft_r2c, &Convert<FftR2C>);
+REGISTER_CONVERTER(pir, fft_r2c, &Convert<FftR2C, 1>);
 REGISTER_CONVERTER(paddle, fft_c2r, &Convert<FftC2R>);
-REGISTER_CONVERTER(pir, fft_c2r, &Convert<FftC2R>);
+REGISTER_CONVERTER(pir, fft_c2r, &Convert<FftC2R, 1>);
 REGISTER_CONVERTER(paddle, frame, &Convert<Frame>);
-REGISTER_CONVERTER(pir, frame, &Convert<Frame>);
+REGISTER_CONVERTER(pir, frame, &Convert<Frame, 1>);
 REGISTER_CONVERTER(paddle, overlap_add, &Convert<OverlapAdd>);
-REGISTER_CONVERTER(pir, overlap_add, &Convert<OverlapAdd>);
+REGISTER_CONVERTER(pir, overlap_add, &Convert<OverlapAdd, 1>);
 
 }  // namespace wherry::paddle

@@ -206,29 +206,29 @@ void OneHot(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, slice, &Convert<Slice>);
-REGISTER_CONVERTER(pir, slice, &Convert<Slice>);
+REGISTER_CONVERTER(pir, slice, &Convert<Slice, 3>);
 REGISTER_CONVERTER(paddle, strided_slice, &Convert<StridedSlice>);
-REGISTER_CONVERTER(pir, strided_slice, &Convert<StridedSlice>);
+REGISTER_CONVERTER(pir, strided_slice, &Convert<StridedSlice, 4>);
 REGISTER_CONVERTER(paddle, flip, &Convert<Flip>);
-REGISTER_CONVERTER(pir, flip, &Convert<Flip>);
+REGISTER_CONVERTER(pir, flip, &Convert<Flip, 1>);
 REGISTER_CONVERTER(paddle, reverse, &Convert<Flip>);
-REGISTER_CONVERTER(pir, reverse, &Convert<Flip>);
+REGISTER_CONVERTER(pir, reverse, &Convert<Flip, 2>);
 REGISTER_CONVERTER(paddle, split, &Convert<Split>);
-REGISTER_CONVERTER(pir, split, &Convert<Split>);
-REGISTER_CONVERTER(pir, split_with_num, &Convert<SplitWithNum>);
+REGISTER_CONVERTER(pir, split, &Convert<Split, 3>);
+REGISTER_CONVERTER(pir, split_with_num, &Convert<SplitWithNum, 2>);
 REGISTER_CONVERTER(paddle, unstack, &Convert<Unstack>);
-REGISTER_CONVERTER(pir, unstack, &Convert<Unstack>);
+REGISTER_CONVERTER(pir, unstack, &Convert<Unstack, 1>);
 REGISTER_CONVERTER(paddle, unbind, &Convert<Unstack>);
-REGISTER_CONVERTER(pir, unbind, &Convert<Unstack>);
+REGISTER_CONVERTER(pir, unbind, &Convert<Unstack, 1>);
 REGISTER_CONVERTER(paddle, concat, &Convert<Concat>);
-REGISTER_CONVERTER(pir, concat, &Convert<Concat>);
-REGISTER_CONVERTER(pir, stack, &Convert<Stack>);
+REGISTER_CONVERTER(pir, concat, &Convert<Concat, 2>);
+REGISTER_CONVERTER(pir, stack, &Convert<Stack, 1>);
 REGISTER_CONVERTER(paddle, gather, &Convert<Gather>);
-REGISTER_CONVERTER(pir, gather, &Convert<Gather>);
+REGISTER_CONVERTER(pir, gather, &Convert<Gather, 3>);
 REGISTER_CONVERTER(paddle, index_select, &Convert<IndexSelect>);
-REGISTER_CONVERTER(pir, index_select, &Convert<IndexSelect>);
+REGISTER_CONVERTER(pir, index_select, &Convert<IndexSelect, 2>);
 REGISTER_CONVERTER(paddle, lookup_table, &Convert<LookupTable>);
 REGISTER_CONVERTER(paddle, one_hot_v2, &Convert<OneHot>);
-REGISTER_CONVERTER(pir, one_hot, &Convert<OneHot>);
+REGISTER_CONVERTER(pir, one_hot, &Convert<OneHot, 2>);
 
 }  // namespace wherry::paddle

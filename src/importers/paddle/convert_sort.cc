@@ -195,23 +195,23 @@ void Histogram(OpContext& c) {
 REGISTER_CONVERTER(paddle, top_k, &Convert<Topk>);
 REGISTER_CONVERTER(paddle, top_k_v2, &Convert<Topk>);
 REGISTER_CONVERTER(paddle, kthvalue, &Convert<KthValue>);
-REGISTER_CONVERTER(pir, kthvalue, &Convert<KthValue>);
+REGISTER_CONVERTER(pir, kthvalue, &Convert<KthValue, 1, 2>);
 REGISTER_CONVERTER(paddle, median, &Convert<Median>);
-REGISTER_CONVERTER(pir, median, &Convert<Median>);
+REGISTER_CONVERTER(pir, median, &Convert<Median, 1, 2>);
 REGISTER_CONVERTER(paddle, cumsum, &Convert<Cumsum>);
-REGISTER_CONVERTER(pir, cumsum, &Convert<Cumsum>);
-REGISTER_CONVERTER(pir, cumsum_, &Convert<Cumsum>);
+REGISTER_CONVERTER(pir, cumsum, &Convert<Cumsum, 2>);
+REGISTER_CONVERTER(pir, cumsum_, &Convert<Cumsum, 2>);
 REGISTER_CONVERTER(paddle, logcumsumexp, &Convert<LogCumsumExp>);
-REGISTER_CONVERTER(pir, logcumsumexp, &Convert<LogCumsumExp>);
+REGISTER_CONVERTER(pir, logcumsumexp, &Convert<LogCumsumExp, 1>);
 REGISTER_CONVERTER(paddle, unique, &Convert<Unique>);
-REGISTER_CONVERTER(pir, unique, &Convert<Unique>);
+REGISTER_CONVERTER(pir, unique, &Convert<Unique, 1, 4>);
 REGISTER_CONVERTER(paddle, unique_consecutive, &Convert<Unique>);
-REGISTER_CONVERTER(pir, unique_consecutive, &Convert<Unique>);
+REGISTER_CONVERTER(pir, unique_consecutive, &Convert<Unique, 1, 3>);
 REGISTER_CONVERTER(paddle, searchsorted, &Convert<SearchSorted>);
-REGISTER_CONVERTER(pir, searchsorted, &Convert<SearchSorted>);
+REGISTER_CONVERTER(pir, searchsorted, &Convert<SearchSorted, 2>);
 REGISTER_CONVERTER(paddle, bincount, &Convert<Bincount>);
-REGISTER_CONVERTER(pir, bincount, &Convert<Bincount>);
+REGISTER_CONVERTER(pir, bincount, &Convert<Bincount, 3>);
 REGISTER_CONVERTER(paddle, histogram, &Convert<Histogram>);
-REGISTER_CONVERTER(pir, histogram, &Convert<Histogram>);
+REGISTER_CONVERTER(pir, histogram, &Convert<Histogram, 2>);
 
 }  // namespace wherry::paddle

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/file_test_util.h"
 #include "importers/paddle/model_test_util.h"
@@ -385,6 +386,19 @@ TEST(PaddleConvert, WrongAttributesNameThemselves) {
   EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
   EXPECT_NE(std::string(error.what()).find("bias_after_scale"), std::string::npos) << error.what();
   EXPECT_NE(std::string(error.what()).find("operator 'scale' named 'y'"), std::string::npos) << error.what();
+}
+
+// Its magnitude is no 64-bit number.
+TEST(PaddleConvert, TheLeastNumberIsOutOfRange) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  const std::pair<const char*, const char*> attributes[] = {
+      {"round", "decimals"}, {"partial_concat", "start_index"}, {"partial_sum", "start_index"}};
+  for (const auto& [type, attribute] : attributes) {
+    const Error error = ErrorOf([&] {
+      ImportOp(WithInput({2, 3}), {type, {{"X", {"x"}}}, {{"Out", {"y"}}}, {{attribute, kLeast}}}, "y");
+    });
+    EXPECT_NE(error.message().find("-9223372036854775808"), std::string::npos) << type << ": " << error.message();
+  }
 }
 
 TestOp Interp(const std::string& type, std::vector<std::pair<std::string, TestAttr>> attrs) {

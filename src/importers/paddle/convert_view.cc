@@ -82,14 +82,14 @@ void TensorUnfold(OpContext& c) {
 }  // namespace
 
 REGISTER_CONVERTER(paddle, view_shape, &Convert<ViewShape>);
-REGISTER_CONVERTER(pir, view_shape, &Convert<ViewShape>);
+REGISTER_CONVERTER(pir, view_shape, &Convert<ViewShape, 1>);
 REGISTER_CONVERTER(paddle, view_dtype, &Convert<ViewType>);
-REGISTER_CONVERTER(pir, view_dtype, &Convert<ViewType>);
+REGISTER_CONVERTER(pir, view_dtype, &Convert<ViewType, 1>);
 REGISTER_CONVERTER(paddle, view_slice, &Convert<ViewSlice>);
-REGISTER_CONVERTER(pir, view_slice, &Convert<ViewSlice>);
+REGISTER_CONVERTER(pir, view_slice, &Convert<ViewSlice, 1>);
 REGISTER_CONVERTER(paddle, as_strided, &Convert<AsStrided>);
-REGISTER_CONVERTER(pir, as_strided, &Convert<AsStrided>);
+REGISTER_CONVERTER(pir, as_strided, &Convert<AsStrided, 1>);
 REGISTER_CONVERTER(paddle, tensor_unfold, &Convert<TensorUnfold>);
-REGISTER_CONVERTER(pir, tensor_unfold, &Convert<TensorUnfold>);
+REGISTER_CONVERTER(pir, tensor_unfold, &Convert<TensorUnfold, 1>);
 
 }  // namespace wherry::paddle

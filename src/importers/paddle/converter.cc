@@ -17,9 +17,14 @@ const ForeignOp::Slot* OpContext::InputSlot(Param param) const {
 std::vector<std::string> OpContext::InputList(Param param) const {
   const ForeignOp::Slot* slot = InputSlot(param);
   if (slot == nullptr) return {};
-  std::vector<std::string> values = slot->values;
-  std::erase(values, "");
-  return values;
+  return slot->Present();
+}
+
+void OpContext::ExpectForm(int operands, int results) const {
+  WHERRY_CHECK(operands >= 0, "the converter of PIR's ", op().type, " does not say how many operands that has");
+  if (static_cast<int>(op().inputs.size()) == operands && static_cast<int>(op().outputs.size()) == results) return;
+  Corrupt("it has ", op().inputs.size(), " operands and ", op().outputs.size(), " results, expected ", operands,
+          " and ", results);
 }
 
 std::string OpContext::OptionalInput(Param param) const {
@@ -109,7 +114,7 @@ std::optional<Ints> OpContext::OptionalInts(Param tensor, Param list, const std:
   // An attribute that is a variable.
   if (const ForeignOp::Slot* slot = attr.empty() || pir() ? nullptr : op().FindInput(attr);
       slot != nullptr && !slot->values.empty()) {
-    return of(slot->values);
+    return of(slot->Present());
   }
   if (attr.empty() || !HasAttr(attr)) return std::nullopt;
   Ints ints;

@@ -3,7 +3,10 @@
 //
 //   void ConvertRelu6(OpContext& c) { c.Result("Out", c.Emit("relu6", {{"x", {c.Input({"X", 0})}}})); }
 //   REGISTER_CONVERTER(paddle, relu6, &Convert<ConvertRelu6>);
-//   REGISTER_CONVERTER(pir, relu6, &Convert<ConvertRelu6>);
+//   REGISTER_CONVERTER(pir, relu6, &Convert<ConvertRelu6, 1>);
+//
+// In PIR position alone says what an operand is, so a file with one too few would be another program: there the
+// registration counts the operands, absent ones too, and the results, where those are not one.
 #pragma once
 
 #include <functional>
@@ -52,9 +55,12 @@ class OpContext : public ConvertContext {
   // The one value of a parameter. Absent: Error(kCorrupt), or empty.
   std::string Input(Param param) const;
   std::string OptionalInput(Param param) const;
-  // All values of a parameter (of a PIR vector).
+  // All values of a parameter (of a PIR vector); none if it is absent. Error(kCorrupt) if one of several is.
   std::vector<std::string> InputList(Param param) const;
   bool HasInput(Param param) const { return !InputList(param).empty(); }
+
+  // Error(kCorrupt) unless a PIR operator has these numbers of operands and results, absent ones counted.
+  void ExpectForm(int operands, int results) const;
 
   // Binds a result; nothing happens when the operator does not have it.
   void Result(Param param, const std::string& value, size_t k = 0);
@@ -156,10 +162,12 @@ class OpContext : public ConvertContext {
   Ints FromTensor(const std::string& value);
 };
 
-// The form that REGISTER_CONVERTER takes.
-template <void (*Fn)(OpContext&)>
+// The form that REGISTER_CONVERTER takes; the counts are those of the PIR operator.
+template <void (*Fn)(OpContext&), int kOperands = -1, int kResults = 1>
 void Convert(void* context) {
-  Fn(*static_cast<OpContext*>(context));
+  auto& c = *static_cast<OpContext*>(context);
+  if (c.pir()) c.ExpectForm(kOperands, kResults);
+  Fn(c);
 }
 
 }  // namespace wherry::paddle

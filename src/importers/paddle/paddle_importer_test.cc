@@ -180,6 +180,50 @@ TEST_F(PaddleImporterTest, InputsAndOutputsGoByColumn) {
   EXPECT_EQ(program.main().outputs, (std::vector<std::string>{"p", "s"}));
 }
 
+// Paddle writes this where a network gives one of its values twice.
+TEST_F(PaddleImporterTest, AnOutputThatIsThereTwiceHasTwoNames) {
+  TestModel model;
+  model.AddInput("x", {2});
+  for (const char* name : {"x", "x.1", "x"}) model.AddOutput(name);
+  model.AddVar("x.1", {2});
+  model.blocks[0].ops.insert(model.blocks[0].ops.begin() + 1, {"relu", {{"X", {"x"}}}, {{"Out", {"x.1"}}}, {}});
+  EXPECT_EQ(ImportBytes(model.Bytes()).main().output_names, (std::vector<std::string>{"x", "x.1", "x.2"}));
+}
+
+// What is there twice: one of both would silently be the only one.
+TEST_F(PaddleImporterTest, WhatMayBeThereOnceOnly) {
+  const auto error_of = [](const TestModel& model) {
+    const Error error = ErrorOf([&] { ImportBytes(model.Bytes(), LinearParams()); });
+    EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
+    return std::string(error.what());
+  };
+  const auto with = [](const std::function<void(TestModel*)>& change) {
+    TestModel model = Linear();
+    change(&model);
+    return model;
+  };
+  EXPECT_NE(error_of(with([](TestModel* m) {
+              auto& inputs = m->blocks[0].ops[1].inputs;
+              inputs.push_back(inputs[0]);
+            })).find("block 0, operator 1 ('matmul_v2') has input 'X' twice"),
+            std::string::npos);
+  EXPECT_NE(error_of(with([](TestModel* m) {
+              auto& attrs = m->blocks[0].ops[1].attrs;
+              attrs.push_back(attrs[0]);
+            })).find("twice"),
+            std::string::npos);
+  EXPECT_NE(error_of(with([](TestModel* m) { m->AddVar("x", {1}); })).find("block 0 has variable 'x' twice"),
+            std::string::npos);
+  EXPECT_NE(error_of(with([](TestModel* m) {
+              m->AddOp({"fetch", {{"X", {"x"}}}, {{"Out", {"fetch"}}}, {{"col", 0}}});
+            })).find("is for column 0, as "),
+            std::string::npos);
+  EXPECT_NE(error_of(with([](TestModel* m) {
+              m->AddOp({"fetch", {{"X", {"x"}}}, {{"Out", {"fetch"}}}, {{"col", 1.0F}}});
+            })).find("col is not an integer"),
+            std::string::npos);
+}
+
 TEST_F(PaddleImporterTest, VariablesMayBeAssignedTwice) {
   TestModel model;
   model.AddInput("x", {2});
@@ -223,6 +267,24 @@ TEST_F(PaddleImporterTest, AContradictionNamesTheOperator) {
   const Error unset = ErrorOf([&] { ImportBytes(model.Bytes(), LinearParams()); });
   EXPECT_EQ(unset.code(), ErrorCode::kCorrupt);
   EXPECT_NE(unset.message().find("'nowhere'"), std::string::npos) << unset.message();
+}
+
+TEST_F(PaddleImporterTest, AnAbsentElementOfAListIsAnError) {
+  // By a rule (or a converter), and one that is absent as a whole.
+  for (const char* type : {"sum", "multi_dot", "concat", "stack"}) {
+    const auto error_of = [&](const std::vector<std::string>& values) {
+      TestModel model;
+      model.AddInput("x", {2, 2});
+      model.AddOp({type, {{"X", values}}, {{"Out", {"y"}}, {"Y", {"y"}}}, {{"axis", 0}}});
+      model.AddOutput("y");
+      EXPECT_THROW(ImportBytes(model.Bytes()), Error) << type;
+      return ErrorOf([&] { ImportBytes(model.Bytes()); }).message();
+    };
+    const std::string hole = error_of({"x", "@EMPTY@", "x"});
+    EXPECT_NE(hole.find("element 1 of the 3 in input 'X' is missing"), std::string::npos) << hole;
+    error_of({"@EMPTY@"});
+    error_of({});
+  }
 }
 
 TEST_F(PaddleImporterTest, TruncatedAndChangedBytesAreErrors) {

@@ -1,7 +1,9 @@
 #include "importers/paddle/program_desc.h"
 
+#include <algorithm>
 #include <limits>
 #include <protozero/pbf_reader.hpp>
+#include <set>
 
 #include "base/check.h"
 #include "base/strings.h"
@@ -98,7 +100,9 @@ class ProgramParser {
       } else if (Is(field, 3, kBytes)) {
         VarDesc var = ParseVar(field.get_view());
         std::string name = var.name;
-        block.vars[std::move(name)] = std::move(var);
+        const bool is_new = block.vars.emplace(name, std::move(var)).second;
+        WHERRY_ENFORCE(is_new, kCorrupt, Quote(file_.name, 1000), ": block ", index, " has variable ", Quote(name),
+                       " twice");
       } else if (Is(field, 4, kBytes)) {
         where_ = StrCat("block ", index, ", operator ", block.ops.size());
         block.ops.push_back(ParseOperator(field.get_view()));
@@ -172,13 +176,25 @@ class ProgramParser {
       return true;
     });
     where_ += " (" + Quote(op.type) + ")";
+    std::set<std::string> attrs;
+    const auto once = [&](bool is_new, const char* what, const std::string& name) {
+      WHERRY_ENFORCE(is_new, kCorrupt, Quote(file_.name, 1000), ": ", where_, " has ", what, " ", Quote(name),
+                     " twice");
+    };
+    const auto add_slot = [&](std::vector<ForeignOp::Slot>* slots, const char* what, ForeignOp::Slot slot) {
+      const bool is_new =
+          std::none_of(slots->begin(), slots->end(), [&](const auto& s) { return s.name == slot.name; });
+      once(is_new, what, slot.name);
+      slots->push_back(std::move(slot));
+    };
     ForEachField(view, [&](Reader& field) {
       if (Is(field, 1, kBytes)) {
-        op.inputs.push_back(ParseSlot(field.get_view()));
+        add_slot(&op.inputs, "input", ParseSlot(field.get_view()));
       } else if (Is(field, 2, kBytes)) {
-        op.outputs.push_back(ParseSlot(field.get_view()));
+        add_slot(&op.outputs, "output", ParseSlot(field.get_view()));
       } else if (Is(field, 4, kBytes)) {
-        ParseAttr(field.get_view(), &result);
+        const std::string name = ParseAttr(field.get_view(), &result);
+        once(attrs.insert(name).second, "attribute", name);
       } else {
         return false;
       }
@@ -220,7 +236,8 @@ class ProgramParser {
     std::vector<Scalar> scalars;
   };
 
-  static void ParseAttr(View view, OperatorDesc* out) {
+  // Returns its name.
+  static std::string ParseAttr(View view, OperatorDesc* out) {
     RawAttr raw;
     ForEachField(view, [&](Reader& field) { return TakeAttrField(field, &raw); });
     AttributeMap& attrs = out->op.attrs;
@@ -245,6 +262,7 @@ class ProgramParser {
       case kScalars: attrs[raw.name] = std::move(raw.scalars); break;
       default: attrs[raw.name] = Attribute(); break;  // a type that a later Paddle added
     }
+    return std::move(raw.name);
   }
 
   static bool TakeAttrField(Reader& field, RawAttr* raw) {

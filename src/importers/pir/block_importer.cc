@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/strings.h"
 #include "importer/apply_rule.h"
+#include "importer/import_rule.h"
 #include "op/control_flow.h"
 
 namespace wherry::pir {
@@ -91,15 +92,14 @@ void BlockImporter::AddData(const Operator& op) {
                  " has an element type that Wherry does not have");
   WHERRY_ENFORCE(type.dims.size() <= static_cast<size_t>(Shape::kMaxRank), kUnsupported, "input ", Quote(name), " has ",
                  type.dims.size(), " dimensions, at most ", Shape::kMaxRank, " are possible");
+  WHERRY_ENFORCE(state_.inputs.insert(name).second, kCorrupt, "input ", Quote(name), " is there twice");
   values_[result.id] = {block_.AddInput(name, MetaOf(type, &state_.builder, name))};
 }
 
 bool BlockImporter::ImportStructure(const Operator& op) {
   const std::string type = TypeOf(op);
-  const auto expect = [&op](size_t operands, size_t results) {
-    WHERRY_ENFORCE(op.operands.size() >= operands && op.results.size() >= results, kCorrupt, "it has ",
-                   op.operands.size(), " operands and ", op.results.size(), " results, expected ", operands, " and ",
-                   results);
+  const auto expect = [](const char* what, size_t count, size_t expected) {
+    WHERRY_ENFORCE(count == expected, kCorrupt, "it has ", count, " ", what, ", expected ", expected);
   };
   if (type == "builtin.parameter") {
     // Loaded before; one that is in no file (the dropout state of rnn) is an absent operand.
@@ -109,16 +109,17 @@ bool BlockImporter::ImportStructure(const Operator& op) {
   if (type == "data" || type == "feed") {
     AddData(op);
   } else if (type == "fetch" || type == "builtin.shadow_output") {
-    expect(1, 0);
+    expect("operands", op.operands.size(), 1);
     const std::vector<std::string> values = Find(op.operands[0]);
     WHERRY_ENFORCE(parent_ == nullptr && values.size() == 1, kCorrupt, "an output is not one tensor");
     WHERRY_ENFORCE(!values[0].empty(), kUnsupported,
                    "an output is a result of an operator that Wherry does not compute, or nothing");
     const auto col = AttrOr<int64_t>(op, "col", static_cast<int64_t>(fetches_.size()));
     const auto name = AttrOr<std::string>(op, "name", AttrOr<std::string>(op, "output_name", StrCat("output_", col)));
-    fetches_[col].emplace_back(name, values[0]);
+    const bool is_new = fetches_.emplace(col, std::make_pair(name, values[0])).second;
+    WHERRY_ENFORCE(is_new, kCorrupt, "an output before it is for column ", col, " too");
   } else if (type == "builtin.combine") {
-    expect(0, 1);
+    expect("results", op.results.size(), 1);
     std::vector<std::string> all;
     for (const int64_t operand : op.operands) {
       const std::vector<std::string> values = Find(operand);
@@ -126,19 +127,21 @@ bool BlockImporter::ImportStructure(const Operator& op) {
     }
     values_[op.results[0].id] = std::move(all);
   } else if (type == "builtin.split") {
-    expect(1, 0);
+    expect("operands", op.operands.size(), 1);
     const std::vector<std::string> values = Find(op.operands[0]);
     WHERRY_ENFORCE(values.size() == op.results.size(), kCorrupt, "it takes a vector of ", values.size(), " apart into ",
                    op.results.size(), " values");
     for (size_t i = 0; i < values.size(); ++i) values_[op.results[i].id] = {values[i]};
   } else if (type == "builtin.slice") {
-    expect(1, 1);
+    expect("operands", op.operands.size(), 1);
+    expect("results", op.results.size(), 1);
     const std::vector<std::string> values = Find(op.operands[0]);
     const auto index = AttrOr<int64_t>(op, "index", -1);
     WHERRY_ENFORCE(index >= 0 && index < static_cast<int64_t>(values.size()), kCorrupt, "it takes element ", index,
                    " of a vector of ", values.size());
     values_[op.results[0].id] = {values[static_cast<size_t>(index)]};
   } else if (type == "cf.yield") {
+    WHERRY_ENFORCE(parent_ != nullptr && &op == &desc_.ops.back(), kCorrupt, "it is not at the end of a branch");
     for (const int64_t operand : op.operands) {
       const std::vector<std::string> values = Find(operand);
       WHERRY_ENFORCE(values.size() == 1 && !values[0].empty(), kUnsupported,
@@ -258,6 +261,9 @@ void BlockImporter::ImportOp(const Operator& op, int index) {
         } else if (foreign.type == "while") {
           ImportWhile(op, &context);
         } else {
+          const ImportRule* rule = FindImportRule(foreign.format, foreign.domain, foreign.type);
+          if (rule != nullptr)
+            context.ExpectForm(static_cast<int>(rule->inputs.size()), static_cast<int>(rule->outputs.size()));
           ConvertOp(&context, &context);
         }
       },
@@ -293,7 +299,8 @@ std::vector<int64_t> BlockImporter::WrittenOutside(const std::vector<Block>& blo
 }
 
 void BlockImporter::ImportIf(const Operator& op, paddle::OpContext* context) {
-  WHERRY_ENFORCE(op.blocks.size() == 2, kCorrupt, "it has ", op.blocks.size(), " blocks, expected two");
+  WHERRY_ENFORCE(op.blocks.size() == 2 && op.operands.size() == 1, kCorrupt, "it has ", op.blocks.size(),
+                 " blocks and ", op.operands.size(), " operands, expected 2 and 1");
   const std::string cond = context->Input(0);
   // What a branch writes of its outer blocks is a result of both.
   const std::vector<int64_t> written = WrittenOutside(op.blocks);
@@ -377,11 +384,9 @@ void BlockImporter::Scan(const Operator& op) {
 void BlockImporter::SetFetches() {
   std::vector<std::string> outputs;
   std::vector<std::string> names;
-  for (const auto& [col, fetches] : fetches_) {
-    for (const auto& [name, value] : fetches) {
-      names.push_back(name);
-      outputs.push_back(value);
-    }
+  for (const auto& [col, fetch] : fetches_) {
+    names.push_back(fetch.first);
+    outputs.push_back(fetch.second);
   }
   WHERRY_ENFORCE(!outputs.empty(), kCorrupt, state_.model, " has no fetch operator, so no output");
   block_.SetOutputs(std::move(outputs), std::move(names));

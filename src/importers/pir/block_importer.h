@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +20,7 @@ struct ProgramState {
   ProgramBuilder builder;
   OpConverter converter;
   int blocks = 0;  // numbered in the order they are met
+  std::set<std::string> inputs = {};
   // Tensors of values that were looked up. A vector is written once and read many times, so a short file may ask for
   // very many.
   static constexpr size_t kMostLookups = size_t{1} << 22;
@@ -65,7 +67,7 @@ class BlockImporter {
   int number_;
   std::unordered_map<int64_t, std::vector<std::string>> values_;
   std::vector<std::string> yielded_;
-  std::map<int64_t, std::vector<std::pair<std::string, std::string>>> fetches_;  // column -> (name, value)
+  std::map<int64_t, std::pair<std::string, std::string>> fetches_;  // column -> (name, value)
 };
 
 }  // namespace wherry::pir

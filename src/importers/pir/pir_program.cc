@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "base/strings.h"
@@ -164,9 +165,13 @@ class Parser {
     if (blocks.size() != 1) Fail(StrCat("a region has ", blocks.size(), " blocks, expected one"));
     Block block;
     if (const Json* args = OptionalField(blocks[0], "args")) {
+      std::unordered_set<int64_t> ids;
       for (const Json& arg : Array(*args, "args")) {
         block.args.push_back(
             {Integer(Field(arg, "#"), "the id of a block's argument"), ParseType(OptionalField(arg, "TT"))});
+        const int64_t id = block.args.back().id;
+        if (id >= 0) Fail(StrCat("a block's argument has the number ", id, ", as results of operators have"));
+        if (!ids.insert(id).second) Fail(StrCat("a block has argument ", id, " twice"));
       }
     }
     for (const Json& op : Array(Field(blocks[0], "ops"), "ops")) block.ops.push_back(ParseOperator(op));
@@ -199,8 +204,9 @@ class Parser {
     if (const Json* results = OptionalField(json, "O")) AddResults(*results, &op);
     if (const Json* attrs = OptionalField(json, "A")) {
       for (const Json& attr : Array(*attrs, "A")) {
-        op.attrs[Text(Field(attr, "N"), "an attribute's name")] =
-            ParseAttribute(Field(attr, "AT")).value_or(Attribute());
+        const std::string name = Text(Field(attr, "N"), "an attribute's name");
+        const bool is_new = op.attrs.emplace(name, ParseAttribute(Field(attr, "AT")).value_or(Attribute())).second;
+        if (!is_new) Fail(StrCat("attribute ", Quote(name), " is there twice"));
       }
     }
     if (const Json* regions = OptionalField(json, "regions")) {
@@ -220,6 +226,9 @@ class Parser {
   void AddResults(const Json& json, Operator* op) {
     const auto add = [&](const Json& result) {
       op->results.push_back({ValueId(result), ParseType(OptionalField(result, "TT"))});
+      const int64_t id = op->results.back().id;
+      if (id < 0) Fail(StrCat("a result has the number ", id, ", as arguments of blocks have"));
+      if (id != 0 && !results_.insert(id).second) Fail(StrCat("an operator before it has made value ", id));
     };
     if (json.is_object()) return add(json);
     for (const Json& result : Array(json, "O")) add(result);
@@ -346,6 +355,7 @@ class Parser {
   const FileBytes& file_;
   std::string where_ = "the beginning";
   size_t count_ = 0;
+  std::unordered_set<int64_t> results_;  // ids of those so far
 };
 
 }  // namespace
