@@ -101,7 +101,8 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
     const BalancedTiles tiles(count, MaxTileRows(vectors));
     const BlockAhead ahead(floats, plan.depth, tiles.count);
     // Of the pixels of the next tile, what the lowest row of the kernel reads: those above read the rest before.
-    const int64_t step = plan.shape.stride_width * plan.in_pixel;
+    // A stride may be far longer than a row.
+    const int64_t step = std::min(plan.shape.stride_width * plan.in_pixel, plan.in_row);
     const int64_t lowest = (c.runs.outer_count - 1) * c.runs.outer_offset;
     const BlockAhead rows_ahead(job.is_first && column == 0 ? MaxTileRows(vectors) * step : 0, plan.depth, 1);
     PixelWalk walk(plan, c, first);
