@@ -98,7 +98,8 @@ class RuleApplication {
     const ArgDef& arg = Arg(tensor.ours);
     const std::string what = tensor.theirs != nullptr ? Quote(tensor.theirs) : StrCat(i);
     if (values.empty()) {
-      if (arg.kind == ArgKind::kTensor) context_.Corrupt("input ", what, " is missing");
+      if (arg.kind == ArgKind::kTensor || (arg.kind == ArgKind::kAttribute && context_.op().complete))
+        context_.Corrupt("input ", what, " is missing");
       return;
     }
     if (arg.kind != ArgKind::kTensorList && values.size() != 1) {
@@ -136,6 +137,7 @@ class RuleApplication {
       if (slot != nullptr && by_name_ && slot->values.size() == 1 && FindTheirs(rule_.inputs, attr.theirs) == nullptr) {
         return TakeTensorAttr(Arg(attr.ours), slot->values[0]);
       }
+      if (context_.op().complete) context_.Corrupt("attribute ", attr.theirs, " is missing");
     }
     if (attr.value != nullptr) return SetAttr(attr.ours, attr.ParsedValue());
     if (Arg(attr.ours).default_text == nullptr) context_.Corrupt("attribute ", attr.theirs, " is missing");

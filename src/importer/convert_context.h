@@ -36,12 +36,13 @@ class ConvertContext {
   // --- its attributes
   bool HasAttr(const std::string& name) const { return op_.FindAttr(name) != nullptr; }
   // T: bool, int64_t, double, std::string, std::vector of those, Scalar, DataType (by name, or by the format's number).
-  // Another type or value: Error(kCorrupt) naming the attribute. Absent: Error(kCorrupt), or `fallback`.
+  // Another type or value: Error(kCorrupt) naming the attribute. Absent: Error(kCorrupt), or `fallback` in formats that
+  // leave attributes out.
   template <typename T>
   T Attr(const std::string& name) const;
   template <typename T>
   T Attr(const std::string& name, const T& fallback) const {
-    return HasAttr(name) ? Attr<T>(name) : fallback;
+    return HasAttr(name) || op_.complete ? Attr<T>(name) : fallback;
   }
 
   // --- what is known about values

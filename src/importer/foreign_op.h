@@ -34,6 +34,8 @@ struct ForeignOp {
   // Values as the file has them (int, float, string, lists, ...). What has no place here (tensors, blocks) the importer
   // keeps.
   AttributeMap attrs;
+  // The format always writes all attributes (PIR): one that is absent is missing, whatever a default says.
+  bool complete = false;
   // A data type attribute that the file writes as a number; null where it never does. kUndefined: there is no such
   // type.
   DataType (*data_type_of)(int64_t number) = nullptr;

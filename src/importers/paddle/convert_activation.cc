@@ -59,6 +59,7 @@ void ClipOp(OpContext& c) {
 
 void ScaleOp(OpContext& c) {
   OpInputs inputs = {{"x", {c.Input({"X", 0})}}};
+  c.Refuse({"BiasTensor"});
   OpAttrs attrs = {{"bias", c.Attr<Scalar>("bias", Scalar(0.0))},
                    {"bias_after_scale", c.Attr<bool>("bias_after_scale", true)}};
   OpContext::Pass("scale", c.NumberOf({"ScaleTensor", 1}, "scale", Scalar(1.0)), &inputs, &attrs);

@@ -83,8 +83,8 @@ REGISTER_CONVERTER(paddle, lod_array_length, &Convert<Length>);
 REGISTER_CONVERTER(pir, array_length, &Convert<Length, 1>);
 REGISTER_CONVERTER(paddle, tensor_array_to_tensor, &Convert<ToTensor>);
 REGISTER_CONVERTER(pir, array_pop, &Convert<Pop, 1, 2>);
-REGISTER_CONVERTER(pir, slice_array, &Convert<SliceArray, 1>);
-REGISTER_CONVERTER(pir, slice_array_dense, &Convert<SliceArrayDense, 1>);
+REGISTER_CONVERTER(pir, slice_array, &Convert<SliceArray, 3>);
+REGISTER_CONVERTER(pir, slice_array_dense, &Convert<SliceArrayDense, 2>);
 REGISTER_CONVERTER(pir, array_to_tensor, &Convert<ToTensor, 1, 2>);
 
 }  // namespace wherry::paddle

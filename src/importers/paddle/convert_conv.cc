@@ -6,9 +6,10 @@ namespace wherry::paddle {
 
 namespace {
 
+std::string PaddingAlgorithm(const OpContext& c) { return c.Attr<std::string>("padding_algorithm", "EXPLICIT"); }
+
 // The attributes that every convolution of `axes` spatial axes has.
-OpAttrs ConvAttrs(OpContext& c, size_t axes) {
-  const auto algorithm = c.Attr<std::string>("padding_algorithm", "EXPLICIT");
+OpAttrs ConvAttrs(OpContext& c, size_t axes, const std::string& algorithm) {
   const std::vector<int64_t> ones(axes, 1);
   return {{"strides", c.Attr<std::vector<int64_t>>("strides", ones)},
           {"paddings", c.Attr<std::vector<int64_t>>("paddings", std::vector<int64_t>(axes, 0))},
@@ -19,12 +20,12 @@ OpAttrs ConvAttrs(OpContext& c, size_t axes) {
 }
 
 void Conv(OpContext& c, size_t axes) {
-  if (!c.pir() && c.HasInput({"ResidualData"})) c.Unsupported("input ResidualData is given");
+  c.Refuse({"ResidualData"});
   const bool channels_last = c.ChannelsLast();
   const std::string x = c.ImageInput({"Input", 0}, channels_last);
   // A Bias, which exporters may leave there, is read by Paddle's fused forms only.
-  const std::string y =
-      c.Emit(axes == 2 ? "conv2d" : "conv3d", {{"x", {x}}, {"filter", {c.Input({"Filter", 1})}}}, ConvAttrs(c, axes));
+  const std::string y = c.Emit(axes == 2 ? "conv2d" : "conv3d", {{"x", {x}}, {"filter", {c.Input({"Filter", 1})}}},
+                               ConvAttrs(c, axes, PaddingAlgorithm(c)));
   c.ImageResult({"Output", 0}, y, channels_last);
 }
 void Conv2d(OpContext& c) { Conv(c, 2); }
@@ -33,7 +34,7 @@ void Conv3d(OpContext& c) { Conv(c, 3); }
 void ConvTranspose(OpContext& c, size_t axes) {
   const bool channels_last = c.ChannelsLast();
   OpInputs inputs = {{"x", {c.ImageInput({"Input", 0}, channels_last)}}, {"filter", {c.Input({"Filter", 1})}}};
-  OpAttrs attrs = ConvAttrs(c, axes);
+  OpAttrs attrs = ConvAttrs(c, axes, PaddingAlgorithm(c));
   // Paddle pads as the convolution of this input would, not as the one that has this result's size.
   for (auto& [name, value] : attrs) {
     if (name == "padding_algorithm" && std::get<std::string>(value) == "SAME") value = std::string("SAME_FORWARD");
@@ -51,7 +52,7 @@ void Conv3dTranspose(OpContext& c) { ConvTranspose(c, 3); }
 // Version 1 has no mask.
 void DeformableConv(OpContext& c) {
   const bool v1 = c.op().type == "deformable_conv_v1";
-  OpAttrs attrs = ConvAttrs(c, 2);
+  OpAttrs attrs = ConvAttrs(c, 2, "EXPLICIT");
   attrs.emplace_back("deformable_groups", c.Attr<int64_t>("deformable_groups", 1));
   const std::string y = c.Emit("deformable_conv",
                                {{"x", {c.Input({"Input", 0})}},

@@ -130,6 +130,7 @@ void FullLike(OpContext& c) {
 
 // A constant with its values in attributes: in one list of numbers with types, or in one list per type.
 void AssignValue(OpContext& c) {
+  c.Refuse({"ValuesTensor"});
   const auto dtype = c.Attr<DataType>("dtype");
   const std::vector<Scalar> values = c.ListedValues();
   const auto shape = c.Attr<std::vector<int64_t>>("shape");
@@ -139,7 +140,15 @@ void AssignValue(OpContext& c) {
   c.Result({"Out", 0}, c.Constant(TensorOfScalars(Shape(shape), values, dtype), c.Stem()));
 }
 
-// The same in one list of floats.
+// PIR's fill: x with all elements set.
+void FillWith(OpContext& c) {
+  OpInputs inputs = {{"x", {c.Input({nullptr, 0})}}};
+  OpAttrs attrs;
+  OpContext::Pass("value", c.NumberOf({nullptr, 1}, ""), &inputs, &attrs);
+  c.EmitResult("full_like", inputs, attrs);
+}
+
+// ProgramDesc's: as assign_value, in one list of floats.
 void Fill(OpContext& c) {
   const auto numbers = c.Attr<std::vector<double>>("value");
   const auto shape = c.Attr<std::vector<int64_t>>("shape");
@@ -179,7 +188,7 @@ REGISTER_CONVERTER(paddle, assign_value, &Convert<AssignValue>);
 REGISTER_CONVERTER(pir, assign_value_, &Convert<AssignValue, 1>);
 REGISTER_CONVERTER(pir, assign_value, &Convert<AssignValue, 0>);
 REGISTER_CONVERTER(paddle, fill, &Convert<Fill>);
-REGISTER_CONVERTER(pir, fill, &Convert<Fill, 2>);
+REGISTER_CONVERTER(pir, fill, &Convert<FillWith, 2>);
 REGISTER_CONVERTER(paddle, fill_any, &Convert<FullLike>);
 REGISTER_CONVERTER(paddle, range, &Convert<Range>);
 REGISTER_CONVERTER(pir, arange, &Convert<Range, 3>);

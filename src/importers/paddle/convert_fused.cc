@@ -123,6 +123,7 @@ void SkipLayerNorm(OpContext& c) {
 }
 
 void DropoutAdd(OpContext& c) {
+  c.Refuse({"PTensor"});
   std::string x = c.Input({"x", 0});
   if (c.Attr<std::string>("mode", "upscale_in_train") != "upscale_in_train") {
     x = c.Scaled(x, 1.0 - c.Attr<double>("p", 0.5));

@@ -28,7 +28,7 @@ Scales ScalesOf(OpContext& c, size_t axes) {
                              {{"shape", IntArray({static_cast<int64_t>(axes)})}});
       return scales;
     }
-  } else if (c.HasAttr("scale")) {
+  } else if (c.pir() || c.HasAttr("scale")) {
     scales.known = c.Attr<std::vector<double>>("scale");
   }
   if (scales.known.size() == 1) scales.known.resize(axes, scales.known[0]);

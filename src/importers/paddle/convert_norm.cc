@@ -100,7 +100,9 @@ void FusedRmsNorm(OpContext& c) {
 }
 
 void RmsNorm(OpContext& c) {
-  const auto shape = c.Attr<std::vector<int64_t>>("normalized_shape", {0});
+  // fused_rms_norm_ext has no such attribute, and goes over the last axis.
+  const bool last = c.op().type != "rms_norm";
+  const auto shape = last ? std::vector<int64_t>{0} : c.Attr<std::vector<int64_t>>("normalized_shape");
   c.EmitResult(
       "assign",
       {{"x", {RmsOf(c, c.Input({"x", 0}), c.OptionalInput({"scale", 1}), "", -static_cast<int64_t>(shape.size()))}}});

@@ -39,6 +39,13 @@ Ints WithoutUnknown(OpContext& c, const std::string& x, Ints sizes) {
 // The operators of lower-case parameters call it as PIR does.
 const char* KernelName(OpContext& c) { return c.HasAttr("ksize") ? "ksize" : "kernel_size"; }
 
+// Pools that give the places of maxima have none in PIR.
+std::string PaddingAlgorithm(const OpContext& c) {
+  const bool with_places = c.op().type.ends_with("_with_index");
+  return with_places ? c.DescAttr<std::string>("padding_algorithm", "EXPLICIT")
+                     : c.Attr<std::string>("padding_algorithm", "EXPLICIT");
+}
+
 PoolArguments Arguments(OpContext& c, const std::string& x, size_t axes) {
   PoolArguments pool;
   pool.inputs = {{"x", {x}}};
@@ -48,7 +55,7 @@ PoolArguments Arguments(OpContext& c, const std::string& x, size_t axes) {
                 {"global_pooling", c.Attr<bool>("global_pooling", false)},
                 {"adaptive", c.Attr<bool>("adaptive", false)},
                 {"dilations", std::vector<int64_t>(axes, 1)},
-                {"padding_algorithm", c.Attr<std::string>("padding_algorithm", "EXPLICIT")}};
+                {"padding_algorithm", PaddingAlgorithm(c)}};
   Ints sizes = c.IntsOf({"KernelSizeTensor", 1}, {"KernelSizeTensorList"}, KernelName(c));
   if (c.Attr<bool>("adaptive", false)) sizes = WithoutUnknown(c, x, std::move(sizes));
   OpContext::Pass("kernel_size", sizes, &pool.inputs, &pool.attrs);
@@ -79,7 +86,7 @@ std::optional<std::vector<PlacedAxis>> PlacedOtherwise(OpContext& c, const std::
   if (c.Attr<bool>("adaptive", false) || c.Attr<bool>("global_pooling", false)) return std::nullopt;
   const auto strides = c.Attr<std::vector<int64_t>>("strides", std::vector<int64_t>(axes, 1));
   const auto paddings = c.Attr<std::vector<int64_t>>("paddings", std::vector<int64_t>(axes, 0));
-  const auto algorithm = c.Attr<std::string>("padding_algorithm", "EXPLICIT");
+  const std::string algorithm = PaddingAlgorithm(c);
   const auto kernel = c.OptionalInts({"KernelSizeTensor", 1}, {"KernelSizeTensorList"}, KernelName(c));
   const bool ceil = c.Attr<bool>("ceil_mode", false);
   const bool inclusive = average && !c.Attr<bool>("exclusive", true);

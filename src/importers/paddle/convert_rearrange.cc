@@ -90,7 +90,10 @@ void PixelUnshuffle(OpContext& c) {
 }
 
 void ChannelShuffle(OpContext& c) {
-  const int64_t groups = PositiveAttr(c, c.op().type == "shuffle_channel" ? "group" : "groups");
+  if (c.op().type == "shuffle_channel") {  // has no layout
+    return c.EmitResult("shuffle_channel", {{"x", {c.Input({"X", 0})}}}, {{"groups", PositiveAttr(c, "group")}});
+  }
+  const int64_t groups = PositiveAttr(c, "groups");
   ImagesResult(c, c.Emit("shuffle_channel", {{"x", {Images(c)}}}, {{"groups", groups}}));
 }
 

@@ -50,6 +50,14 @@ std::string Reordered(OpContext& c, const std::string& value, const Mode& mode, 
   return Concat(c, gates, 0);
 }
 
+// Slices of it would be cut short without a word.
+void CheckExtent(const OpContext& c, const std::string& value, size_t axis, int64_t extent) {
+  const MetaTensor& meta = c.Meta(value);
+  if (!meta.rank_known || axis >= meta.dims.size() || !meta.dims[axis].known()) return;
+  if (meta.dims[axis].value() != extent)
+    c.Corrupt("dimension ", axis, " of ", Quote(value), " is ", meta.dims[axis].value(), ", expected ", extent);
+}
+
 void Rnn(OpContext& c) {
   const auto name = c.Attr<std::string>("mode");
   const Mode* const mode = FindMode(name);
@@ -69,6 +77,8 @@ void Rnn(OpContext& c) {
   // Per layer and direction the weights of x and of the state, then in the same order the biases.
   const auto half = static_cast<size_t>(layers * directions * 2);
   if (weights.size() != 2 * half) c.Corrupt("it has ", weights.size(), " weights, expected ", 2 * half);
+  const int64_t rows = static_cast<int64_t>(mode->gates.size()) * hidden;
+  for (const std::string& weight : weights) CheckExtent(c, weight, 0, rows);
   OpAttrs attrs = {{"cell", std::string(mode->cell)},
                    {"direction", std::string(directions == 2 ? "bidirectional" : "forward")},
                    {"linear_before_reset", name == "GRU"}};
@@ -126,6 +136,8 @@ void GruUnit(OpContext& c) {
   if (!meta.rank_known || meta.rank() != 2 || !meta.dims[0].known())
     c.Unsupported("the size of its state is not known");
   const int64_t size = meta.dims[0].value();
+  CheckExtent(c, weight, 1, 3 * size);
+  CheckExtent(c, gates, 1, 3 * size);
   const std::string flat = c.Reshaped(weight, {-1});
   const std::string to_gates = c.Reshaped(Slice(c, flat, 0, 2 * size * size), {size, 2 * size});
   const std::string to_state = c.Reshaped(Slice(c, flat, 2 * size * size, 3 * size * size), {size, size});
@@ -154,6 +166,7 @@ void LstmUnit(OpContext& c) {
   if (!meta.rank_known || meta.rank() != 2 || !meta.dims[1].known())
     c.Unsupported("the size of its state is not known");
   const int64_t size = meta.dims[1].value();
+  CheckExtent(c, gates, 1, 4 * size);
   const auto gate = [&](int64_t i) { return Slice(c, gates, i * size, (i + 1) * size, 1); };
   const std::string forget = c.Unary("sigmoid", c.Scaled(gate(1), 1.0, c.Attr<double>("forget_bias", 0.0)));
   const std::string update = c.Binary("multiply", c.Unary("sigmoid", gate(0)), c.Unary("tanh", gate(3)));

@@ -15,10 +15,13 @@ struct Axes {
 
 Axes AxesOf(OpContext& c) {
   Axes axes;
-  axes.keep = c.Attr<bool>("keepdim", c.Attr<bool>("keep_dim", false));
-  if (c.Attr<bool>("reduce_all", false)) {
+  // PIR has the attributes of ProgramDesc in one operator, and reduce_all in one more.
+  const bool as_before = !c.pir() || c.op().type == "frobenius_norm";
+  axes.keep = as_before ? c.Attr<bool>("keep_dim", c.DescAttr<bool>("keepdim", false)) : c.Attr<bool>("keepdim");
+  const bool all = (as_before || c.op().type == "prod") && c.Attr<bool>("reduce_all", false);
+  if (all) {
     axes.list.values.emplace();
-  } else if (auto list = c.OptionalInts({nullptr, 1}, {nullptr}, c.pir() ? "axis" : "dim")) {
+  } else if (auto list = c.OptionalInts({"AxisTensor", 1}, {"AxisTensorList"}, c.pir() ? "axis" : "dim")) {
     axes.list = std::move(*list);
   } else {
     axes.list.values.emplace();
@@ -46,9 +49,15 @@ void ReduceResult(OpContext& c, std::string value) {
   c.Result({"Out", 0}, value);
 }
 
+// The type that the operator says its result has; PIR's sum alone does.
+DataType ResultType(const OpContext& c) {
+  if (c.op().type == "sum") return c.Attr<DataType>("dtype");
+  return c.DescAttr<DataType>("out_dtype", DataType::kUndefined);
+}
+
 void Reduce(OpContext& c, const char* type) {
   std::string x = c.Input({"X", 0});
-  const DataType dtype = c.Attr<DataType>(c.pir() ? "dtype" : "out_dtype", DataType::kUndefined);
+  const DataType dtype = ResultType(c);
   if (dtype != DataType::kUndefined) x = c.Cast(x, dtype);
   ReduceResult(c, Reduced(c, type, x, AxesOf(c)));
 }
@@ -56,7 +65,7 @@ void Reduce(OpContext& c, const char* type) {
 // Without a type of its own the sum of integers is i64.
 void Sum(OpContext& c) {
   const std::string x = c.Input({"X", 0});
-  const bool own = c.Attr<DataType>(c.pir() ? "dtype" : "out_dtype", DataType::kUndefined) != DataType::kUndefined;
+  const bool own = ResultType(c) != DataType::kUndefined;
   if (own || IsFloating(c.TypeOf(x)) || c.TypeOf(x) == DataType::kInt64) return Reduce(c, "sum");
   ReduceResult(c, Reduced(c, "sum", c.Cast(x, DataType::kInt64), AxesOf(c)));
 }

@@ -65,6 +65,9 @@ Transform TransformOf(OpContext& c, int rank) {
   transform.axes = c.Attr<std::vector<int64_t>>("axes");
   if (transform.axes.empty()) c.Corrupt("it has no axes");
   for (int64_t& axis : transform.axes) axis = c.Axis(axis, rank);
+  std::vector<int64_t> sorted = transform.axes;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) c.Corrupt("it has an axis twice");
   transform.forward = c.Attr<bool>("forward", true);
   transform.normalization = c.Attr<std::string>("normalization", "backward");
   for (const char* known : {"", "backward", "forward", "ortho"}) {
@@ -164,6 +167,8 @@ void Frame(OpContext& c) {
   const int64_t hop = Positive(c, "hop_length");
   const bool last = FramesLast(c);
   const int64_t axis = last ? c.Rank(x) - 1 : 0;
+  const Dim extent = c.Rank(x) > 0 ? c.Meta(x).dims[static_cast<size_t>(axis)] : Dim(0);
+  if (extent.known() && extent.value() < length) c.Corrupt("a frame of ", length, " is longer than ", extent.value());
   const std::string room = c.Scaled(c.Dimension(x, axis), 1.0, static_cast<double>(1 - length));
   const std::string starts =
       c.Emit("arange", {{"end", {room}}}, {{"start", Scalar(int64_t{0})}, {"step", Scalar(hop)}});

@@ -36,7 +36,7 @@ void StridedSlice(OpContext& c) {
   c.OpenEnds(steps, &ends);
   OpContext::Pass("ends", ends, &inputs, &attrs);
   attrs.emplace_back("steps", steps);
-  SliceResult(c, c.Emit("slice", inputs, attrs), c.Attr<std::vector<int64_t>>("decrease_axis", {}));
+  SliceResult(c, c.Emit("slice", inputs, attrs), c.DescAttr<std::vector<int64_t>>("decrease_axis", {}));
 }
 
 void Flip(OpContext& c) {
@@ -112,9 +112,16 @@ std::vector<std::string> OverAxis(OpContext& c, Param tensor, const std::vector<
   return ChooseAxis(c, chosen, inputs, 0, rank, results, convert);
 }
 
+// How many results it has, which an attribute (0: none) says too.
+size_t PartsOf(const OpContext& c, Param out, int64_t num) {
+  const size_t count = c.ResultCount(out);
+  if (num != 0 && num != static_cast<int64_t>(count)) c.Corrupt("it makes ", num, " parts and has ", count, " results");
+  return count;
+}
+
 void Split(OpContext& c) {
   const std::string x = c.Input({"X", 0});
-  const size_t count = c.ResultCount({"Out", 0});
+  const size_t count = PartsOf(c, {"Out", 0}, c.DescAttr<int64_t>("num", 0));
   const auto sections = c.OptionalInts({nullptr, 1}, {"SectionsTensorList"}, "sections");
   const bool equal = !sections || (sections->values && sections->values->empty());
   if (!equal && sections->values && sections->values->size() != count) {
@@ -134,7 +141,7 @@ void Split(OpContext& c) {
 
 void SplitWithNum(OpContext& c) {
   const std::string x = c.Input({nullptr, 0});
-  const size_t count = c.ResultCount({nullptr, 0});
+  const size_t count = PartsOf(c, {nullptr, 0}, c.Attr<int64_t>("num"));
   const auto parts = OverAxis(c, {nullptr, 1}, {x}, count,
                               [&](OpContext& at, int64_t axis) { return EqualParts(at, x, axis, count); });
   for (size_t i = 0; i < parts.size(); ++i) c.Result({nullptr, 0}, parts[i], i);
@@ -145,7 +152,8 @@ void Unstack(OpContext& c) {
   const std::string x = c.Input({"X", 0});
   const auto axis = c.Attr<int64_t>("axis", 0);
   const Param out = {c.op().type == "unstack" ? "Y" : "Out", 0};
-  const auto parts = EqualParts(c, x, axis, c.ResultCount(out));
+  const int64_t num = c.op().type == "unstack" ? c.Attr<int64_t>("num", 0) : 0;
+  const auto parts = EqualParts(c, x, axis, PartsOf(c, out, num));
   for (size_t i = 0; i < parts.size(); ++i) {
     c.Result(out, c.Emit("squeeze", {{"x", {parts[i]}}}, {{"axis", IntArray({axis})}}), i);
   }

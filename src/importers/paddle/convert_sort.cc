@@ -21,6 +21,7 @@ void Topk(OpContext& c) {
 
 void KthValue(OpContext& c) {
   const auto k = c.Attr<int64_t>("k", 1);
+  if (k < 1) c.Corrupt("attribute k is ", k);
   const auto axis = c.Attr<int64_t>("axis", -1);
   const std::string x = c.Input({"X", 0});
   const auto lowest = c.EmitMany("topk", {{"x", {x}}}, {{"k", Scalar(k)}, {"axis", axis}, {"largest", false}}, 2);
@@ -41,6 +42,7 @@ void Median(OpContext& c) {
   std::string x = c.Input({"X", 0});
   const auto mode = c.Attr<std::string>("mode", "avg");
   if (mode != "avg" && mode != "min") c.Corrupt("attribute mode is ", Quote(mode));
+  c.Refuse({"AxisTensor", "AxisTensorList"});
   std::vector<int64_t> axes = c.Attr<std::vector<int64_t>>("axis", {});
   x = c.LastTogether(x, &axes);
   const Dim length = c.Meta(x).dims.back();

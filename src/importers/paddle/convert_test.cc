@@ -401,6 +401,34 @@ TEST(PaddleConvert, TheLeastNumberIsOutOfRange) {
   }
 }
 
+// Each would be computed without a word, as something else.
+TEST(PaddleConvert, WhatDoesNotFitTogetherIsAnError) {
+  const auto error_of = [](const std::vector<int64_t>& dims, const TestOp& op) {
+    TestModel model = WithInput(dims);
+    model.AddInput("w", {6, 2});
+    return ErrorOf([&] { ImportOp(model, op, "y"); }).message();
+  };
+  const auto one = [](const std::string& type, std::vector<std::pair<std::string, TestAttr>> attrs) {
+    return TestOp{type, {{"X", {"x"}}}, {{"Out", {"y"}}}, std::move(attrs)};
+  };
+  EXPECT_EQ(error_of({8, 3}, one("frame", {{"frame_length", 9}, {"hop_length", 2}, {"axis", 0}})),
+            "a frame of 9 is longer than 8");
+  EXPECT_EQ(error_of({8, 3}, one("kthvalue", {{"k", 0}, {"axis", 0}})), "attribute k is 0");
+  EXPECT_EQ(error_of({8, 3}, {"split", {{"X", {"x"}}}, {{"Out", {"y", "z"}}}, {{"num", 4}, {"axis", 0}}}),
+            "it makes 4 parts and has 2 results");
+  EXPECT_EQ(error_of({8, 3}, one("fft_c2c", {{"axes", std::vector<int>{0, -2}}, {"forward", true}})),
+            "it has an axis twice");
+  // An input that Paddle would read instead of the attribute.
+  const TestOp more{"scale", {{"X", {"x"}}, {"BiasTensor", {"w"}}}, {{"Out", {"y"}}}, {{"bias", 1.0F}}};
+  EXPECT_NE(error_of({8, 3, 2}, more).find("input BiasTensor is given"), std::string::npos);
+  // Weights of 3 gates of 2 values, for 3 values.
+  const TestOp rnn{"rnn",
+                   {{"Input", {"x"}}, {"PreState", {"x"}}, {"WeightList", {"w", "w", "w", "w"}}},
+                   {{"Out", {"y"}}},
+                   {{"mode", std::string("GRU")}, {"hidden_size", 3}, {"num_layers", 1}}};
+  EXPECT_EQ(error_of({1, 3, 2}, rnn), "dimension 0 of 'w' is 6, expected 9");
+}
+
 TestOp Interp(const std::string& type, std::vector<std::pair<std::string, TestAttr>> attrs) {
   attrs.emplace_back("align_corners", false);
   return {type, {{"X", {"x"}}}, {{"Out", {"y"}}}, std::move(attrs)};

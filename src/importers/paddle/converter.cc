@@ -14,6 +14,12 @@ const ForeignOp::Slot* OpContext::InputSlot(Param param) const {
   return &op().inputs[static_cast<size_t>(param.position)];
 }
 
+void OpContext::Refuse(std::initializer_list<const char*> inputs) const {
+  for (const char* name : inputs) {
+    if (HasInput({name})) Unsupported("input ", name, " is given");
+  }
+}
+
 std::vector<std::string> OpContext::InputList(Param param) const {
   const ForeignOp::Slot* slot = InputSlot(param);
   if (slot == nullptr) return {};
@@ -116,7 +122,10 @@ std::optional<Ints> OpContext::OptionalInts(Param tensor, Param list, const std:
       slot != nullptr && !slot->values.empty()) {
     return of(slot->Present());
   }
-  if (attr.empty() || !HasAttr(attr)) return std::nullopt;
+  if (attr.empty()) return std::nullopt;
+  // PIR always writes what ProgramDesc may leave to a default.
+  if (pir() && InputSlot(tensor) != nullptr) Input(tensor);  // says that it is missing
+  if (!pir() && !HasAttr(attr)) return std::nullopt;
   Ints ints;
   ints.values = Attr<std::vector<int64_t>>(attr);
   return ints;
@@ -156,7 +165,9 @@ Number OpContext::NumberOf(Param tensor, const std::string& attr, const std::opt
   if (!value.empty()) {
     number.value = ConstantScalar(value);
     if (!number.value) number.tensor = value;
-  } else if (!attr.empty() && (HasAttr(attr) || !fallback)) {
+  } else if (pir() && InputSlot(tensor) != nullptr) {
+    Input(tensor);  // says that it is missing
+  } else if (!attr.empty() && (pir() || HasAttr(attr) || !fallback)) {
     number.value = Attr<Scalar>(attr);
   } else {
     if (!fallback) Input(tensor);  // says that it is missing
@@ -294,6 +305,7 @@ bool OpContext::ChannelsLast() const {
       return false;
     Unsupported("attribute ", name, " is ", Quote(format));
   }
+  if (op().complete) Corrupt("attribute data_format is missing");
   return false;
 }
 

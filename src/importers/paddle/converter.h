@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -59,8 +60,16 @@ class OpContext : public ConvertContext {
   std::vector<std::string> InputList(Param param) const;
   bool HasInput(Param param) const { return !InputList(param).empty(); }
 
+  // An attribute that ProgramDesc alone has: `fallback` in PIR.
+  template <typename T>
+  T DescAttr(const std::string& name, const T& fallback) const {
+    return pir() ? fallback : Attr<T>(name, fallback);
+  }
+
   // Error(kCorrupt) unless a PIR operator has these numbers of operands and results, absent ones counted.
   void ExpectForm(int operands, int results) const;
+  // Error(kUnsupported) if a ProgramDesc operator has one of these inputs.
+  void Refuse(std::initializer_list<const char*> inputs) const;
 
   // Binds a result; nothing happens when the operator does not have it.
   void Result(Param param, const std::string& value, size_t k = 0);

@@ -47,8 +47,10 @@ MetaTensor MetaOf(const Type& type, ProgramBuilder* builder, const std::string& 
 template <typename T>
 T AttrOr(const Operator& op, const char* name, const T& fallback) {
   const auto it = op.attrs.find(name);
-  const T* value = it == op.attrs.end() ? nullptr : std::get_if<T>(&it->second);
-  return value == nullptr ? fallback : *value;
+  if (it == op.attrs.end()) return fallback;
+  const T* value = std::get_if<T>(&it->second);
+  WHERRY_ENFORCE(value != nullptr, kCorrupt, "attribute ", name, " is of another type");
+  return *value;
 }
 
 }  // namespace
@@ -167,6 +169,7 @@ ForeignOp BlockImporter::ToForeign(const Operator& op, int index) {
   foreign.block = number_;
   foreign.index = index;
   foreign.attrs = op.attrs;
+  foreign.complete = true;
   for (const Value& result : op.results) {
     ForeignOp::Slot slot;
     if (result.id != 0) {
@@ -256,6 +259,8 @@ void BlockImporter::ImportOp(const Operator& op, int index) {
         const bool writes = written >= 0 && static_cast<size_t>(written) < op.operands.size();
         WHERRY_ENFORCE(!writes || values_.count(op.operands[static_cast<size_t>(written)]) != 0, kUnsupported,
                        "it writes a value of an outer block");
+        WHERRY_ENFORCE(!writes || (!op.results.empty() && op.results[0].id != 0), kCorrupt,
+                       "it writes an operand, but has no result");
         if (foreign.type == "if") {
           ImportIf(op, &context);
         } else if (foreign.type == "while") {

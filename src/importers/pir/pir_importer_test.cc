@@ -65,6 +65,7 @@ wherry::Program Import(const std::vector<Json>& ops, const std::string& params =
 }
 
 const Json kFloat2 = Tensor("t_f32", {2});
+const std::vector<Json> kScaleAttrs = {Attr("bias", "0.a_f32", 2.0), Attr("bias_after_scale", "0.a_bool", true)};
 
 TEST(PirImporter, ALinearLayer) {
   const std::vector<Json> ops = {Param(1, "w", {3, 2}),
@@ -118,8 +119,7 @@ TEST(PirImporter, VersionsUpToTheNewest) {
 TEST(PirImporter, ConstantOperandsBecomeAttributes) {
   const wherry::Program program =
       Import({Data(1, "x", {2, 6}), Ints(2, {3, -1}), Op("1.reshape", {1, 2}, {Result(3, Tensor("t_f32", {3, 4}))}),
-              Full(4, 0.5), Op("1.scale", {3, 4}, {Result(5, Tensor("t_f32", {3, 4}))}, {Attr("bias", "0.a_f32", 2.0)}),
-              Fetch(5, "out")});
+              Full(4, 0.5), Op("1.scale", {3, 4}, {Result(5, Tensor("t_f32", {3, 4}))}, kScaleAttrs), Fetch(5, "out")});
   EXPECT_EQ(FindOp(program, "reshape").GetAttr<IntArray>("shape"), IntArray({3, -1}));
   EXPECT_EQ(FindOp(program, "scale").GetAttr<Scalar>("scale").to<double>(), 0.5);
   EXPECT_EQ(FindOp(program, "scale").GetAttr<Scalar>("bias").to<double>(), 2.0);
@@ -145,7 +145,8 @@ TEST(PirImporter, OutputsGoByColumnAndAbsentOperandsAreAbsent) {
                                           Op("1.layer_norm", {1, 0, 0},
                                              {Result(2, Tensor("t_f32", {2, 3})),
                                               {{"%", 0}, {"TT", {{"#", "NULL"}}}},
-                                              {{"%", 0}, {"TT", {{"#", "NULL"}}}}}),
+                                              {{"%", 0}, {"TT", {{"#", "NULL"}}}}},
+                                             {Attr("epsilon", "0.a_f32", 1e-5), Attr("begin_norm_axis", "0.a_i32", 1)}),
                                           Fetch(2, "second", 1), Fetch(1, "first", 0)});
   EXPECT_EQ(program.main().output_names, (std::vector<std::string>{"first", "second"}));
   EXPECT_FALSE(FindOp(program, "layer_norm").HasInput("scale"));
@@ -222,7 +223,9 @@ TEST(PirImporter, LoopsCarryWhatTheirBlockWrites) {
   loop["regions"][0]["blocks"][0]["args"] = Json::array({{{"#", -1}, {"TT", kFloat2}}});
   const wherry::Program program =
       Import({Data(1, "c", {1}, "t_bool"), Data(2, "x", {2}), Op("1.create_array", {}, {Result(3, array)}), loop,
-              Op("1.array_to_tensor", {3}, {Result(8, kFloat2), Result(9, Tensor("t_i32", {1}))}), Fetch(8, "out")});
+              Op("1.array_to_tensor", {3}, {Result(8, kFloat2), Result(9, Tensor("t_i32", {1}))},
+                 {Attr("axis", "0.a_i32", 0), Attr("use_stack", "0.a_bool", false)}),
+              Fetch(8, "out")});
   const OpDesc& op = FindOp(program, "loop");
   EXPECT_EQ(op.Input("carried").size(), 2U);
   EXPECT_EQ(op.Input("captures"), (std::vector<std::string>{"c"}));
@@ -304,11 +307,49 @@ TEST(PirImporter, TheNumbersOfOperandsAndResultsAreChecked) {
   error_of({x, Op("1.fetch", {1, 1}, {result})});
 }
 
+// The format writes all attributes and all operands that stand for attributes; a default would be a guess.
+TEST(PirImporter, WhatIsAlwaysThereHasNoDefault) {
+  const auto error_of = [](const Json& op) {
+    const Error error = ErrorOf([&] { Import({Data(1, "x", {2, 3}), Full(2, 1.0), op, Fetch(3, "out")}); });
+    EXPECT_EQ(error.code(), ErrorCode::kCorrupt) << error.message();
+    return error.message();
+  };
+  const std::vector<Json> result = {Result(3, Tensor("t_f32", {2, 3}))};
+  const std::vector<Json> keepdim = {Attr("keepdim", "0.a_bool", false)};
+  // A rule's attribute and operand, a converter's attribute and operand.
+  EXPECT_EQ(error_of(Op("1.softmax", {1}, result)), "attribute axis is missing");
+  EXPECT_EQ(error_of(Op("1.topk", {1, 0}, {result[0], Result(4, Tensor("t_i64", {2, 3}))})), "input 1 is missing");
+  EXPECT_EQ(error_of(Op("1.amax", {1}, result, keepdim)), "attribute axis is missing");
+  EXPECT_EQ(error_of(Op("1.scale", {1, 0}, result, kScaleAttrs)), "input 1 is missing");
+  EXPECT_EQ(error_of(Op("1.mean", {1, 0}, result, keepdim)), "input 1 is missing");
+  EXPECT_EQ(error_of(Op("1.conv2d", {1, 2}, result)), "attribute data_format is missing");
+  // It writes its operand.
+  const Json absent = {{"%", 0}, {"TT", {{"#", "NULL"}}}};
+  EXPECT_EQ(error_of(Op("1.increment_", {1}, {absent}, {Attr("value", "0.a_f32", 1.0)})),
+            "it writes an operand, but has no result");
+}
+
+TEST(PirImporter, AttributesOfInputsAndOutputsOfAnotherType) {
+  Json output = Fetch(1, "out");
+  output["A"][1] = Attr("col", "0.a_str", "first");
+  EXPECT_EQ(ErrorOf([&] { Import({Data(1, "x", {2}), output}); }).message(), "attribute col is of another type");
+  Json input = Data(1, "x", {2});
+  input["A"][0] = Attr("name", "0.a_i32", 1);
+  EXPECT_EQ(ErrorOf([&] { Import({input, Fetch(1, "out")}); }).message(), "attribute name is of another type");
+  Json flag = Op("1.any", {1}, {Result(2, kFloat2)}, {Attr("keepdim", "0.a_bool", 5)});
+  EXPECT_NE(ErrorOf([&] {
+              Import({Data(1, "x", {2}), flag, Fetch(2, "out")});
+            })
+                .message()
+                .find("a bool is 5"),
+            std::string::npos);
+}
+
 TEST(PirImporter, AnAbsentElementOfAVectorIsAnError) {
   for (const char* type : {"1.add_n", "1.multi_dot", "1.stack"}) {
     const Error error = ErrorOf([&] {
       Import({Data(1, "x", {2, 2}), Op("0.combine", {1, 0, 1}, {Result(2, Vector({}))}),
-              Op(type, {2}, {Result(3, Tensor("t_f32", {2, 2}))}), Fetch(3, "out")});
+              Op(type, {2}, {Result(3, Tensor("t_f32", {2, 2}))}, {Attr("axis", "0.a_i32", 0)}), Fetch(3, "out")});
     });
     EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
     EXPECT_NE(error.message().find("element 1 of the 3 in input is missing"), std::string::npos) << error.message();

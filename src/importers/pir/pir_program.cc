@@ -293,7 +293,11 @@ class Parser {
     const std::string id = Text(Field(json, "#"), "an attribute's type");
     const size_t dot = id.find('.');
     const std::string type = dot == std::string::npos ? id : id.substr(dot + 1);
-    if (type == "a_bool") return Attribute(Integer(Field(json, "D"), "a bool") != 0);
+    if (type == "a_bool") {
+      const int64_t value = Integer(Field(json, "D"), "a bool");
+      if (value != 0 && value != 1) Fail(StrCat("a bool is ", value));
+      return Attribute(value != 0);
+    }
     if (type == "a_i32" || type == "a_i64" || type == "a_index") {
       const int64_t value = Integer(Field(json, "D"), "an integer");
       if (type == "a_i32" && value != static_cast<int32_t>(value)) Fail(StrCat("an integer of 32 bits is ", value));
