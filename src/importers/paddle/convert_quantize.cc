@@ -21,7 +21,7 @@ double LargestOf(OpContext& c, int64_t bits) {
 double Largest(OpContext& c) { return LargestOf(c, c.Attr<int64_t>("bit_length", 8)); }
 // Since Paddle 3 operators say so themselves.
 double LinearLargest(OpContext& c) {
-  if (!c.HasAttr("qmax")) return Largest(c);
+  if (!c.pir() && !c.HasAttr("qmax")) return Largest(c);
   const auto largest = c.Attr<int64_t>("qmax");
   if (largest < 1 || largest > INT32_MAX) c.Corrupt("attribute qmax is ", largest);
   return static_cast<double>(largest);

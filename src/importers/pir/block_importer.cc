@@ -100,6 +100,11 @@ void BlockImporter::AddData(const Operator& op) {
 
 bool BlockImporter::ImportStructure(const Operator& op) {
   const std::string type = TypeOf(op);
+  const auto vector_of = [&] {
+    WHERRY_ENFORCE(state_.vectors.count(op.operands[0]) != 0, kCorrupt, "it takes value ", op.operands[0],
+                   " apart, which is no vector");
+    return Find(op.operands[0]);
+  };
   const auto expect = [](const char* what, size_t count, size_t expected) {
     WHERRY_ENFORCE(count == expected, kCorrupt, "it has ", count, " ", what, ", expected ", expected);
   };
@@ -128,16 +133,17 @@ bool BlockImporter::ImportStructure(const Operator& op) {
       all.push_back(values.size() == 1 ? values[0] : "");
     }
     values_[op.results[0].id] = std::move(all);
+    state_.vectors.insert(op.results[0].id);
   } else if (type == "builtin.split") {
     expect("operands", op.operands.size(), 1);
-    const std::vector<std::string> values = Find(op.operands[0]);
+    const std::vector<std::string> values = vector_of();
     WHERRY_ENFORCE(values.size() == op.results.size(), kCorrupt, "it takes a vector of ", values.size(), " apart into ",
                    op.results.size(), " values");
     for (size_t i = 0; i < values.size(); ++i) values_[op.results[i].id] = {values[i]};
   } else if (type == "builtin.slice") {
     expect("operands", op.operands.size(), 1);
     expect("results", op.results.size(), 1);
-    const std::vector<std::string> values = Find(op.operands[0]);
+    const std::vector<std::string> values = vector_of();
     const auto index = AttrOr<int64_t>(op, "index", -1);
     WHERRY_ENFORCE(index >= 0 && index < static_cast<int64_t>(values.size()), kCorrupt, "it takes element ", index,
                    " of a vector of ", values.size());
@@ -190,6 +196,7 @@ void BlockImporter::TakeResults(const Operator& op, const ForeignOp& foreign, co
   const std::map<std::string, std::string> bound(context.results().begin(), context.results().end());
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (op.results[i].id == 0) continue;
+    if (op.results[i].type.kind == Type::Kind::kVector) state_.vectors.insert(op.results[i].id);
     // A result that is not bound (a mask, statistics of training) is an empty value, an Error where it is read.
     std::vector<std::string>& values = values_[op.results[i].id];
     values.clear();

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ProgramState {
   OpConverter converter;
   int blocks = 0;  // numbered in the order they are met
   std::set<std::string> inputs = {};
+  std::unordered_set<int64_t> vectors = {};  // the values that are vectors
   // Tensors of values that were looked up. A vector is written once and read many times, so a short file may ask for
   // very many.
   static constexpr size_t kMostLookups = size_t{1} << 22;

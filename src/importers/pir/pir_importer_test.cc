@@ -267,6 +267,10 @@ TEST(PirImporter, ContradictionsNameTheOperator) {
                       Fetch(2, "out")})
                 .code(),
             ErrorCode::kCorrupt);
+  EXPECT_EQ(error_of({Data(1, "x", {2}), Op("0.slice", {1}, {Result(2, kFloat2)}, {Attr("index", "0.a_i32", 0)}),
+                      Fetch(2, "out")})
+                .message(),
+            "it takes value 1 apart, which is no vector");
   // A parameter in the form of other operators, and a branch that writes a vector without elements.
   const Error form = error_of({Data(1, "x", {2}), Op("0.parameter", {}, {}), Fetch(1, "out")});
   EXPECT_EQ(form.code(), ErrorCode::kCorrupt);
