@@ -1,5 +1,7 @@
 // Binary operators of ProgramDesc, whose second operand may be aligned to the first one's axis `axis` instead of to its
 // end.
+#include <algorithm>
+
 #include "importers/paddle/converter.h"
 
 namespace wherry::paddle {
@@ -8,11 +10,12 @@ namespace {
 
 // The operand of lower rank with dimensions of 1 behind its own, so that NumPy's broadcasting does what `axis` says.
 std::string Aligned(OpContext& c, const std::string& low, int low_rank, int high_rank, int64_t axis) {
+  if (low_rank == 0) return low;
   const int64_t behind = high_rank - axis - low_rank;
-  if (behind == 0 || low_rank == 0) return low;
   if (axis < 0 || behind < 0) {
     c.Unsupported("attribute axis is ", axis, " with operands of rank ", high_rank, " and ", low_rank);
   }
+  if (behind == 0) return low;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < behind; ++i) axes.push_back(low_rank + i);
   return c.Emit("unsqueeze", {{"x", {low}}}, {{"axis", IntArray(axes)}});
@@ -25,6 +28,9 @@ void ConvertBinary(OpContext& c, const char* type) {
   if (axis != -1) {
     const int x_rank = c.Rank(x);
     const int y_rank = c.Rank(y);
+    if (axis < -1 || axis >= std::max({x_rank, y_rank, 1})) {
+      c.Corrupt("attribute axis is ", axis, " with operands of rank ", x_rank, " and ", y_rank);
+    }
     if (x_rank > y_rank) {
       y = Aligned(c, y, y_rank, x_rank, axis);
     } else if (x_rank < y_rank) {

@@ -391,11 +391,13 @@ TEST(PaddleConvert, WrongAttributesNameThemselves) {
 // Its magnitude is no 64-bit number.
 TEST(PaddleConvert, TheLeastNumberIsOutOfRange) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  const std::pair<const char*, const char*> attributes[] = {
-      {"round", "decimals"}, {"partial_concat", "start_index"}, {"partial_sum", "start_index"}};
+  const std::pair<const char*, const char*> attributes[] = {{"round", "decimals"},
+                                                            {"partial_concat", "start_index"},
+                                                            {"partial_sum", "start_index"},
+                                                            {"elementwise_add", "axis"}};
   for (const auto& [type, attribute] : attributes) {
     const Error error = ErrorOf([&] {
-      ImportOp(WithInput({2, 3}), {type, {{"X", {"x"}}}, {{"Out", {"y"}}}, {{attribute, kLeast}}}, "y");
+      ImportOp(WithInput({2, 3}), {type, {{"X", {"x"}}, {"Y", {"x"}}}, {{"Out", {"y"}}}, {{attribute, kLeast}}}, "y");
     });
     EXPECT_NE(error.message().find("-9223372036854775808"), std::string::npos) << type << ": " << error.message();
   }
