@@ -192,7 +192,25 @@ PoolWindow PoolWindowAt(const PoolAxis& a, int64_t i) {
           CountBelow(begin, a.dilation, a.kernel, a.in + a.pad_after)};
 }
 
-void Pool2d(const PoolShape& shape, const float* in, float* out, ThreadPool* pool) {
+namespace {
+
+// Columns that never meet in a window are channels. A local response norm's window goes over the channels of an image,
+// taken as the rows of one with a single channel: 0.06 ms for 64 channels of 56x56, and 24 where columns stay columns.
+PoolShape WithColumnsAsChannels(PoolShape shape) {
+  const PoolAxis& columns = shape.columns;
+  const bool meet = columns.out != columns.in || (!columns.adaptive && columns.kernel * columns.stride != 1) ||
+                    columns.pad_before != 0;
+  if (meet || shape.in_pixel_stride != shape.channels || shape.out_pixel_stride != shape.channels) return shape;
+  shape.channels *= columns.in;
+  shape.in_pixel_stride = shape.out_pixel_stride = shape.channels;
+  shape.columns = {.in = 1, .out = 1};
+  return shape;
+}
+
+}  // namespace
+
+void Pool2d(const PoolShape& given, const float* in, float* out, ThreadPool* pool) {
+  const PoolShape shape = WithColumnsAsChannels(given);
   const auto pool_blocks = WHERRY_ISA_CALL(PoolBlocks);
   const int64_t blocks =
       shape.batch * shape.rows.out * shape.columns.out * ((shape.channels + kPoolBlock - 1) / kPoolBlock);
@@ -205,7 +223,8 @@ void Pool2d(const PoolShape& shape, const float* in, float* out, ThreadPool* poo
 }
 
 template <typename T>
-void MaxPool2dBytes(const PoolShape& shape, const T* in, T* out, ThreadPool* pool) {
+void MaxPool2dBytes(const PoolShape& given, const T* in, T* out, ThreadPool* pool) {
+  const PoolShape shape = WithColumnsAsChannels(given);
   const auto max_of = [] {
     if constexpr (std::is_same_v<T, int8_t>) {
       return WHERRY_ISA_CALL(MaxOfSigned);

@@ -52,6 +52,8 @@ std::vector<Case> Cases() {
       {"global", Shape(2, 83, PoolAxis::Global(7), PoolAxis::Global(5))},
       {"large global", Shape(1, 5, PoolAxis::Global(112), PoolAxis::Global(113))},
       {"many blocks", Shape(1, 300, Axis(20, 3, 1, 1, 1), Axis(21, 3, 1, 1, 1))},
+      {"columns apart", Shape(2, 3, Axis(9, 5, 1, 2, 2), Axis(70, 1, 1, 0, 0))},
+      {"columns apart, cropped", Shape(1, 3, Axis(9, 5, 1, 2, 2), Axis(9, 1, 1, -1, 1))},
       {"zero batch", Shape(0, 8, Axis(4, 2, 2, 0, 0), Axis(4, 2, 2, 0, 0))},
       {"global of nothing", Shape(1, 5, PoolAxis::Global(0), PoolAxis::Global(3))},
       {"windows of padding only", Shape(1, 9, Axis(2, 1, 1, 2, 2), Axis(2, 1, 1, 2, 2))},

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
 
 #include "kernels/cpu/simd/activation_test_util.h"
 #include "kernels/cpu/simd/isa_test_util.h"
@@ -11,6 +12,7 @@
 #include "kernels/cpu/simd/foreach_isa.h"
 
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/simd/pow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
@@ -47,6 +49,12 @@ void MapTanh(const float* x, float* y, int64_t n) { Map(TanhFn(), x, y, n); }
 void MapErf(const float* x, float* y, int64_t n) { Map(ErfFn(), x, y, n); }
 void MapSigmoid(const float* x, float* y, int64_t n) { Map(SigmoidFn(), x, y, n); }
 
+struct PowFn {
+  FloatVec y;
+  HWY_INLINE FloatVec operator()(FloatVec x) const { return Pow(x, y); }
+};
+void MapPow(const float* x, float exponent, float* y, int64_t n) { Map(PowFn{Set(exponent)}, x, y, n); }
+
 struct ActivationMap {
   const Activation& activation;
   const float* x;
@@ -75,8 +83,6 @@ HWY_AFTER_NAMESPACE();
 namespace wherry::cpu {
 namespace {
 
-using MapFn = void (*)(const float*, float*, int64_t);
-
 // Distance between a result and the exact value in units of the exact value's last place (denormal spacing below).
 double UlpError(float got, double want) {
   if (std::isnan(want)) return std::isnan(got) ? 0.0 : 1e9;
@@ -88,7 +94,8 @@ double UlpError(float got, double want) {
 }
 
 // Every 2039th bit pattern (a prime, so that all exponents and signs are met), in blocks of an odd size.
-void CheckEverywhere(MapFn fn, const std::function<double(double)>& exact, double max_ulp) {
+void CheckEverywhere(const std::function<void(const float*, float*, int64_t)>& fn,
+                     const std::function<double(double)>& exact, double max_ulp) {
   constexpr int kBlock = 37;
   float x[kBlock];
   float y[kBlock];
@@ -150,6 +157,44 @@ TEST(Math, SigmoidWithin3Ulp) {
     }
   };
   ForEachIsa([&] { CheckEverywhere(map, exact, 3.0); });
+}
+
+TEST(Math, PowWithin1Ulp) {
+  ForEachIsa([] {
+    for (const float exponent : {0.75f, 3.0f, -30.5f}) {
+      CheckEverywhere(
+          [&](const float* x, float* y, int64_t n) {
+            WHERRY_ISA_CALL(MapPow)
+            (x, exponent, y, n);
+          },
+          [&](double x) { return std::pow(x, static_cast<double>(exponent)); }, 0.54);
+    }
+  });
+}
+
+// Signs, zeros, infinities, NaN and what is between, each to the power of each, are as the C library's.
+TEST(Math, PowOfSpecialValues) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float values[] = {0.0f,  -0.0f, 1.0f,  -1.0f, inf,   -inf, nan,         2.0f,        -2.0f,   3.0f,
+                          -3.0f, 0.5f,  -0.5f, 2.5f,  -2.5f, 1e9f, 16777217.0f, 16777215.0f, -1e-30f, 1e-42f};
+  constexpr int kCount = 20;
+  float y[kCount];
+  ForEachIsa([&] {
+    for (const float exponent : values) {
+      WHERRY_ISA_CALL(MapPow)(values, exponent, y, kCount);
+      for (int i = 0; i < kCount; ++i) {
+        const float want = std::pow(values[i], exponent);
+        const std::string what = testing::PrintToString(values[i]) + " to " + testing::PrintToString(exponent);
+        if (std::isnan(want)) {
+          EXPECT_TRUE(std::isnan(y[i])) << what;
+        } else {
+          EXPECT_EQ(std::signbit(y[i]), std::signbit(want)) << what;
+          EXPECT_LE(UlpError(y[i], want), 1.0) << what << " is " << y[i];
+        }
+      }
+    }
+  });
 }
 
 TEST(Math, SpecialValues) {

@@ -1,6 +1,5 @@
 #include "kernels/cpu/vector/tile_ops.h"
 
-#include <cmath>
 #include <utility>
 
 #include "kernels/cpu/simd/isa.h"
@@ -10,6 +9,7 @@
 #include "kernels/cpu/simd/foreach_isa.h"
 
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/simd/pow-inl.h"
 #include "kernels/cpu/vector/reduce-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,9 +30,11 @@ HWY_INLINE FloatVec Binary(FloatVec x, FloatVec y) {
     return hn::Div(x, y);
   } else if constexpr (kOp == Op::kMax) {
     return MaxNan(x, y);
-  } else {
-    static_assert(kOp == Op::kMin);
+  } else if constexpr (kOp == Op::kMin) {
     return MinNan(x, y);
+  } else {
+    static_assert(kOp == Op::kPow);
+    return Pow(x, y);
   }
 }
 
@@ -41,16 +43,9 @@ HWY_INLINE FloatVec Unary(FloatVec x, FloatVec a, FloatVec b) {
   return Activate<static_cast<ActKind>(static_cast<int>(kOp) - static_cast<int>(Op::kActivation))>(x, a, b);
 }
 
-void PowTile(const float* x, const float* y, float* out, int64_t n, float, float) {
-  // Lane by lane: e^(y log x) in float loses up to 5e-6, and signs, zeros and infinities have rules of their own.
-  for (int64_t i = 0; i < n; ++i) out[i] = std::pow(x[i], y[i]);
-}
-
 template <Op kOp>
 void Tile(const float* x, const float* y, float* out, int64_t n, float a, float b) {
-  if constexpr (kOp == Op::kPow) {
-    PowTile(x, y, out, n, a, b);
-  } else if constexpr (kOp < Op::kPow) {
+  if constexpr (kOp <= Op::kPow) {
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) Store(Binary<kOp>(Load(x + i), Load(y + i)), out + i);
     if (i < n) StoreN(Binary<kOp>(LoadN(x + i, n - i), LoadN(y + i, n - i)), out + i, n - i);
