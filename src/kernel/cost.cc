@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "op/epilogue.h"
@@ -131,6 +132,21 @@ double InWindows(const KernelProblem& problem) {
   return elements;
 }
 
+// Operations of a Fourier transform along the longest dimension; 0 for everything else. Measured on the reference: 8
+// for each halving, and eight times as many where a prime factor over 64 makes it a convolution of twice to four times
+// the length.
+double InTransforms(const KernelProblem& problem) {
+  if (std::string_view(problem.schema().name) != "dft") return 0;
+  const MetaTensor& out = problem.Output();
+  int64_t longest = 2;
+  for (const Dim& dim : out.dims) longest = std::max(longest, dim.known() ? dim.value() : kAssumedDim);
+  int64_t rest = longest;
+  for (int64_t factor = 2; factor <= 64; ++factor) {
+    while (rest % factor == 0) rest /= factor;
+  }
+  return Elements(out) * 8 * std::log2(static_cast<double>(longest)) * (rest > 1 ? 8 : 1);
+}
+
 bool IsDepthwise(const KernelProblem& problem) {
   return problem.Attr<int>("groups") > 1 && ExtentAt(*problem.Input("filter"), 1) == 1;
 }
@@ -203,7 +219,7 @@ Work EstimateWork(const KernelProblem& problem) {
   } else if (IsReduction(op)) {
     work = {kReduction, most, 0};
   }
-  work.operations = std::max(work.operations, InWindows(problem));
+  work.operations = std::max({work.operations, InWindows(problem), InTransforms(problem)});
   work.bytes = read + written;
   return work;
 }

@@ -45,6 +45,17 @@ TEST(Cost, LargeWorkIsSharedAndSmallWorkIsNot) {
             CostOf("matmul", "cpu", small, small, 1).microseconds);
 }
 
+// A large prime length is transformed as a convolution of two to four times the length.
+TEST(Cost, TransformsByTheirLength) {
+  const auto operations = [](int64_t length) {
+    return CostOf("dft", "ref", {DataType::kFloat, {Dim(1), Dim(length), Dim(2)}}, {}, 1).operations /
+           static_cast<double>(length);
+  };
+  EXPECT_GT(operations(1 << 16), operations(1 << 8));
+  EXPECT_GT(operations(65537), 7 * operations(1 << 16));
+  EXPECT_LT(operations(61 * 61 * 17), 2 * operations(1 << 16));
+}
+
 TEST(Cost, CountsWhatIsDone) {
   const MetaTensor x = Matrix(64, 64);
   EXPECT_EQ(CostOf("matmul", "cpu", x, x, 1).operations, 2.0 * 64 * 64 * 64);

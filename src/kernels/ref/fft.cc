@@ -45,11 +45,8 @@ class Fourier {
 
   // Of every stride-th of x's elements, of which there are n.
   void Transform(const Complex* x, int64_t stride, Complex* out, int64_t n) const;
-  // Root number i of those of length roots / stride.
-  Complex Root(int64_t i, int64_t stride) const {
-    const auto size = static_cast<int64_t>(roots_.size());
-    return roots_[static_cast<size_t>(i % (size / stride) * stride)];
-  }
+  // sums[q] of the products of terms[p] and root^pq, over all p.
+  void Sum(const std::vector<Complex>& terms, std::vector<Complex>* sums) const;
 
   std::vector<Complex> roots_;
   std::map<int64_t, std::unique_ptr<const Chirp>> chirps_;  // by their length
@@ -115,21 +112,41 @@ void Fourier::Transform(const Complex* x, int64_t stride, Complex* out, int64_t 
   const int64_t parts = SmallestFactor(n);
   const int64_t length = n / parts;
   for (int64_t p = 0; p < parts; ++p) Transform(x + p * stride, stride * parts, out + p * length, length);
-  const auto chirp = chirps_.find(parts);
+  if (parts == 2) {
+    for (int64_t k = 0; k < length; ++k) {
+      const Complex odd = out[length + k] * roots_[static_cast<size_t>(k * stride)];
+      out[length + k] = out[k] - odd;
+      out[k] += odd;
+    }
+    return;
+  }
   std::vector<Complex> terms(static_cast<size_t>(parts));
   std::vector<Complex> sums(static_cast<size_t>(parts));
   for (int64_t k = 0; k < length; ++k) {
-    for (int64_t p = 0; p < parts; ++p) terms[static_cast<size_t>(p)] = out[p * length + k] * Root(p * k, stride);
-    if (chirp != chirps_.end()) {
-      (*chirp->second)(terms, &sums);
-    } else {
-      for (int64_t q = 0; q < parts; ++q) {
-        Complex sum = 0.0;
-        for (int64_t p = 0; p < parts; ++p) sum += terms[static_cast<size_t>(p)] * Root(p * q * length, stride);
-        sums[static_cast<size_t>(q)] = sum;
-      }
+    for (int64_t p = 0; p < parts; ++p) {
+      terms[static_cast<size_t>(p)] = out[p * length + k] * roots_[static_cast<size_t>(p * k * stride)];
     }
+    Sum(terms, &sums);
     for (int64_t q = 0; q < parts; ++q) out[q * length + k] = sums[static_cast<size_t>(q)];
+  }
+}
+
+void Fourier::Sum(const std::vector<Complex>& terms, std::vector<Complex>* sums) const {
+  const size_t parts = terms.size();
+  if (const auto chirp = chirps_.find(static_cast<int64_t>(parts)); chirp != chirps_.end()) {
+    (*chirp->second)(terms, sums);
+    return;
+  }
+  const size_t step = roots_.size() / parts;
+  for (size_t q = 0; q < parts; ++q) {
+    Complex sum = 0.0;
+    size_t root = 0;
+    for (size_t p = 0; p < parts; ++p) {
+      sum += terms[p] * roots_[root];
+      root += q * step;
+      if (root >= roots_.size()) root -= roots_.size();
+    }
+    (*sums)[q] = sum;
   }
 }
 
