@@ -18,7 +18,7 @@ _SUFFIXES = {".h", ".cc", ".cu", ".cl", ".inc", ".py", ".cmake"}
 def check(files: dict[str, int]) -> tuple[list[str], list[str]]:
     """Errors and warnings for files with their numbers of lines."""
     errors = [f"{name}: {lines} lines, over {HARD_LIMIT}: split it" for name, lines in files.items() if lines > HARD_LIMIT]
-    warnings = [f"{name}: {lines} lines" for name, lines in files.items() if SOFT_LIMIT < lines <= HARD_LIMIT]
+    warnings = [f"{name}: {lines} lines, over {SOFT_LIMIT}: think of splitting it" for name, lines in files.items() if SOFT_LIMIT < lines <= HARD_LIMIT]
     return errors, warnings
 
 

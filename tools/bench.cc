@@ -115,11 +115,12 @@ void PrintOps(std::vector<OpTime> ops, const MachinePeak& peak) {
   }
 }
 
-// The rates that kernel/cost.cc has constants for: medians over the operators of a family that are worth timing.
+// The rates that kernel/cost.cc has constants for: medians over the operators of a family that are long enough to time.
 void PrintFamilies(const std::vector<OpTime>& ops) {
   struct Family {
     double us = 0;
     double estimated_us = 0;
+    size_t ops = 0;
     std::vector<double> gflops;
     std::vector<double> gbytes;
   };
@@ -131,6 +132,7 @@ void PrintFamilies(const std::vector<OpTime>& ops) {
     Family& family = families[event.family];
     family.us += event.duration_us;
     family.estimated_us += event.estimated_us;
+    ++family.ops;
     if (event.duration_us < kLeastMicroseconds) continue;
     family.gflops.push_back(event.flops / event.duration_us / 1e3);
     family.gbytes.push_back(event.bytes / event.duration_us / 1e3);
@@ -139,10 +141,11 @@ void PrintFamilies(const std::vector<OpTime>& ops) {
     std::sort(values->begin(), values->end());
     return values->empty() ? 0 : Percentile(*values, 0.5);
   };
+  std::printf("  by family; rates are the medians of the ops that take %.0f us and more\n", kLeastMicroseconds);
   std::printf("  %9s %9s %9s %7s %5s  %s\n", "us", "estimated", "GFLOP/s", "GB/s", "ops", "family");
   for (auto& [name, family] : families) {
     std::printf("  %9.1f %9.1f %9.1f %7.1f %5zu  %s\n", family.us, family.estimated_us, median(&family.gflops),
-                median(&family.gbytes), family.gflops.size(), name.c_str());
+                median(&family.gbytes), family.ops, name.c_str());
   }
 }
 

@@ -55,8 +55,9 @@ std::vector<Line> TextReader::Read(const Image& image, const ReaderOptions& opti
     const TextBox turned = boxes[i].UpsideDown();
     lines.push_back(Crop(image, turned.quad, turned.bend));
   }
+  // Not every box has text in it, and what is read both ways counts twice here.
   const auto done = [&](size_t count) {
-    progress("read " + std::to_string(count) + " of " + std::to_string(lines.size()) + " lines");
+    progress("read " + std::to_string(count) + " of " + std::to_string(lines.size()) + " pieces");
   };
   std::vector<Reading> readings = recognizer_.Read(lines, done);
   for (size_t k = 0; k < doubtful.size(); ++k) {
