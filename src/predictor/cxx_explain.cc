@@ -38,7 +38,7 @@ double Median(std::vector<double>* values) {
 class Explainer {
  public:
   Explainer(const CxxConfig& config, const ExplainOptions& options)
-      : config_(config), options_(options), pool_(MakePool(config.threads())) {
+      : config_(config), options_(options), pool_(MakePool(config.threads())), picking_pool_(PickingPool(config)) {
     out_.threads = pool_ == nullptr ? 1 : pool_->threads();
   }
 
@@ -80,7 +80,7 @@ class Explainer {
       OpTexts texts = TextsOf(graph.Snapshot());
       changes_.push_back(Differences(texts_, texts));
       texts_ = std::move(texts);
-      if (picked_.empty() && HasPicks(graph)) picked_ = ExplainKernels(graph, pool_);
+      if (picked_.empty() && HasPicks(graph)) picked_ = ExplainKernels(graph, picking_pool_);
     };
     return LoadModel(config_, observer);
   }
@@ -122,7 +122,7 @@ class Explainer {
     for (OpExplanation& op : picked_) {
       if (!op.results.empty()) at_pick[{op.block, op.results[0]}] = &op;
     }
-    out_.ops = ExplainKernels(*mir::SSAGraph::FromProgram(program.Clone(), config_.valid_places()), pool_);
+    out_.ops = ExplainKernels(*mir::SSAGraph::FromProgram(program.Clone(), config_.valid_places()), picking_pool_);
     for (OpExplanation& op : out_.ops) {
       if (op.results.empty()) continue;
       const std::pair<int, std::string> key{op.block, op.results[0]};
@@ -244,7 +244,8 @@ class Explainer {
 
   const CxxConfig& config_;
   const ExplainOptions& options_;
-  const std::shared_ptr<ThreadPool> pool_;
+  const std::shared_ptr<ThreadPool> pool_;  // for runs
+  const std::shared_ptr<ThreadPool> picking_pool_;
   ModelExplanation out_;
   OpTexts texts_;
   std::vector<std::vector<OpChange>> changes_;          // of the passes that ran

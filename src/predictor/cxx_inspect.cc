@@ -108,7 +108,7 @@ struct Explained {
   explicit Explained(const CxxConfig& config) {
     OpTexts texts;
     LoadObserver observer;
-    const std::shared_ptr<ThreadPool> pool = MakePool(config.threads());
+    const std::shared_ptr<ThreadPool> pool = PickingPool(config);
     observer.imported = [&texts](const Program& program) { texts = TextsOf(program); };
     observer.after_pass = [&](const std::string& pass, int, const mir::SSAGraph& graph) {
       OpTexts now = TextsOf(graph.Snapshot());

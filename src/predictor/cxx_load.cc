@@ -126,6 +126,10 @@ std::vector<std::string> PassesOf(const CxxConfig& config) {
   return passes;
 }
 
+std::shared_ptr<ThreadPool> PickingPool(const CxxConfig& config) {
+  return config.tuning() ? MakePool(config.threads()) : nullptr;
+}
+
 LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   LoadedModel model;
   std::vector<std::string> passes = PassesOf(config);
@@ -153,7 +157,7 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   options.verify = options.verify || config.verify();
   options.stop_after = config.stop_after();
   if (config.tuning()) {
-    options.context.pool = MakePool(config.threads());
+    options.context.pool = PickingPool(config);
     options.context.timer = std::make_shared<KernelTimer>(options.context.pool, config.tuning()->cache_file);
     options.context.symbols = InputSymbols(model.program, config.tuning()->shapes);
   }

@@ -34,6 +34,8 @@ Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsu
 // The passes that a config asks for: its own list, or the default pipeline without the discarded ones. Error(kNotFound)
 // on unknown names.
 std::vector<std::string> PassesOf(const CxxConfig& config);
+// What kernels are picked for: one thread (null), or when tuning the config's, which it measures on.
+std::shared_ptr<ThreadPool> PickingPool(const CxxConfig& config);
 // Imports, and optimises unless the file already is.
 LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer = {});
 // A predictor of a program that comes from elsewhere than the config's file: optimised as the config says, unless it is

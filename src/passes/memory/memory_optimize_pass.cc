@@ -1,11 +1,13 @@
 // Orders independent statements so that less memory is alive at a time, and reports what the arena will need. The
 // offsets themselves are worked out by the runtime for each shape, with the same planner.
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 
 #include "base/check.h"
 #include "ir/memory_sharing.h"
 #include "kernel/cost.h"
+#include "pass/kernel_choice.h"
 #include "pass/pass_registry.h"
 
 namespace wherry::mir {
@@ -38,13 +40,16 @@ class MemoryOptimizePass : public StmtPass {
     Note(StrCat("activations: ", separate, " bytes apart, ",
                 PlanArena(Lifetimes(*graph, graph->StmtTopologicalOrder())).size, " in one arena, ", best,
                 " alive at once", best < peak ? StrCat(" (", peak, " before reordering)") : "",
-                " (a dynamic dimension counts as ", kAssumedDim, ")"));
+                AnyDynamic(before) ? StrCat(" (a dynamic dimension counts as ", kAssumedDim, ")") : ""));
   }
 
  private:
   // Values that live in the arena: results that share no other's memory and are no outputs.
   static bool InArena(const SSAGraph& graph, const Node* value) {
     return value->producer() != nullptr && !graph.IsOutput(value) && graph.Alias(value) == nullptr;
+  }
+  static bool AnyDynamic(const NodeList& stmts) {
+    return std::any_of(stmts.begin(), stmts.end(), [](const Node* stmt) { return AssumesSizes(stmt); });
   }
   // Whose memory each value lies in; chains of aliases are long, so each is followed once.
   void FindRoots(const SSAGraph& graph) {
