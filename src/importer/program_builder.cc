@@ -266,8 +266,9 @@ void ProgramBuilder::CopyElementType(const std::string& from, const std::string&
 
 std::string ProgramBuilder::AddConstant(const std::string& stem, DenseTensor tensor) {
   constant_bytes_ += tensor.nbytes();
-  WHERRY_ENFORCE(constant_bytes_ <= kMostConstantBytes, kResourceExhausted,
-                 "the constants that the model's operators describe take more than ", kMostConstantBytes, " bytes");
+  const size_t most = kMostConstantBytes + kConstantsPerByte * file_bytes_;
+  WHERRY_ENFORCE(constant_bytes_ <= most, kResourceExhausted, "the model's constants take more than ", most,
+                 " bytes, but its files have ", file_bytes_);
   const std::string name = AddWeight(stem, std::move(tensor));
   constants_.insert(name);
   return name;

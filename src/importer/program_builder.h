@@ -91,9 +91,12 @@ class ProgramBuilder {
 
   // A weight of the model; returns its name.
   std::string AddWeight(const std::string& stem, DenseTensor tensor);
-  // A weight that the importer made; Finish() drops it if nothing uses it. A few bytes of a file may describe a large
-  // one: all together may take kMostConstantBytes, else Error(kResourceExhausted).
+  // A weight that Finish() drops if nothing uses it. A few bytes of a file may describe a large one: all together may
+  // take kMostConstantBytes and kConstantsPerByte for each byte of the files they come from, else
+  // Error(kResourceExhausted).
   static constexpr size_t kMostConstantBytes = size_t{1} << 28;
+  static constexpr size_t kConstantsPerByte = 8;  // a small number may be a byte in the file, and an int64 here
+  void SetFileBytes(size_t bytes) { file_bytes_ = bytes; }
   std::string AddConstant(const std::string& stem, DenseTensor tensor);
   // Null unless the value is a weight or a constant.
   const DenseTensor* FindWeight(const std::string& value) const;
@@ -130,6 +133,7 @@ class ProgramBuilder {
   std::set<std::string> optionals_;
   std::set<std::string> constants_;
   size_t constant_bytes_ = 0;
+  size_t file_bytes_ = 0;
   std::unordered_map<std::string, int> names_;  // -> the next number to try
 };
 

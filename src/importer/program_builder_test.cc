@@ -62,11 +62,15 @@ TEST(ProgramBuilder, RanksHaveALimit) {
 TEST(ProgramBuilder, ConstantsHaveALimit) {
   ProgramBuilder builder;
   const DenseTensor big = FilledTensor({1 << 20}, 1.0F, DataType::kFP64);
-  const auto add_all = [&] {
-    for (size_t bytes = 0; bytes <= ProgramBuilder::kMostConstantBytes; bytes += big.nbytes())
-      builder.AddConstant("c", big);
+  const auto add = [&](size_t most) {
+    for (size_t bytes = 0; bytes < most; bytes += big.nbytes()) builder.AddConstant("c", big);
   };
-  EXPECT_EQ(ErrorOf(add_all).code(), ErrorCode::kResourceExhausted);
+  add(ProgramBuilder::kMostConstantBytes);
+  EXPECT_EQ(ErrorOf([&] { add(1); }).code(), ErrorCode::kResourceExhausted);
+  // A large file may have large weights.
+  builder.SetFileBytes(ProgramBuilder::kMostConstantBytes);
+  add(ProgramBuilder::kConstantsPerByte * ProgramBuilder::kMostConstantBytes - big.nbytes());
+  EXPECT_EQ(ErrorOf([&] { add(1); }).code(), ErrorCode::kResourceExhausted);
 }
 
 TEST(ProgramBuilder, ResultsAreValuesOfTheirOwn) {

@@ -10,10 +10,12 @@ bool OnnxContext::HasOutput(size_t position) const {
   return position < op().outputs.size() && !op().outputs[position].values.empty();
 }
 
-DenseTensor OnnxContext::Tensor(const std::string& name) const {
+DenseTensor OnnxContext::Tensor(const std::string& name) {
   const auto it = node_.tensors.find(name);
   if (it == node_.tensors.end()) Corrupt("attribute ", name, " is missing or no tensor");
-  return tensors_.Read(it->second);
+  DenseTensor tensor = tensors_.Read(it->second);
+  block().program().SetFileBytes(tensors_.file_bytes());
+  return tensor;
 }
 
 std::optional<Ints> OnnxContext::IntsAt(size_t position) const {

@@ -40,7 +40,7 @@ class OnnxContext : public ConvertContext {
 
   // An attribute that is a tensor. Absent: Error(kCorrupt).
   bool HasTensor(const std::string& name) const { return node_.tensors.count(name) != 0; }
-  DenseTensor Tensor(const std::string& name) const;
+  DenseTensor Tensor(const std::string& name);
 
   // A list given as the input at `position`. Absent: nullopt.
   std::optional<Ints> IntsAt(size_t position) const;

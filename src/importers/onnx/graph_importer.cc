@@ -134,7 +134,9 @@ void GraphImporter::AddInitializers() {
     // An input in its place.
     if (is_main && state_.overridden_inputs.count(initializer.name) != 0 && values_.count(initializer.name) != 0)
       continue;
-    Define(initializer.name, state_.builder.AddConstant(initializer.name, state_.tensors.Read(initializer)));
+    DenseTensor tensor = state_.tensors.Read(initializer);
+    state_.builder.SetFileBytes(state_.tensors.file_bytes());
+    Define(initializer.name, state_.builder.AddConstant(initializer.name, std::move(tensor)));
   }
 }
 

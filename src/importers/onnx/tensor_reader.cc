@@ -196,7 +196,10 @@ DenseTensor TensorReader::ReadExternal(const TensorProto& proto, const TensorMet
                  ", has length ", length, ", expected ", size, " bytes");
   try {
     auto file = files_.find(location->second);
-    if (file == files_.end()) file = files_.emplace(location->second, source_.open(location->second)).first;
+    if (file == files_.end()) {
+      file = files_.emplace(location->second, source_.open(location->second)).first;
+      file_bytes_ += file->second.data.size();
+    }
     const FileBytes& bytes = file->second;
     WHERRY_ENFORCE(offset <= bytes.data.size() && size <= bytes.data.size() - offset, kCorrupt, "offset ", offset,
                    " and length ", size, " lead beyond the ", bytes.data.size(), " bytes of ", Quote(bytes.name, 1000));
