@@ -37,6 +37,8 @@ const std::vector<std::string>& DefaultPipeline() {
       "matmul_operand_fuse_pass",   // numbers that the operands of a product are multiplied by, and transposes
       "epilogue_fuse_pass",         // bias, residual and activation into conv, fc and matmul
       "affine_fold_pass",           // the scales and biases that came together there
+      "volume_slices_pass",         // conv3d with its epilogue, whose weights are then folded
+      "cancel_transposes_pass",     // between its frames
       "fold_constants_pass",        // weights the fusions computed
       "eliminate_dead_pass",
       "elementwise_fuse_pass",  // what no epilogue took

@@ -1,0 +1,259 @@
+// Convolutions and pools over volumes become those over images, whose kernels, layouts and fusions are the better ones:
+// the slices of a volume are images of a batch. A window of several slices reads them side by side as channels (or, in
+// groups of channels, adds up what each gives); a pool goes over the images first and over the depth then.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/fuse_util.h"
+#include "op/epilogue.h"
+#include "op/infer/window.h"
+#include "pass/pass_registry.h"
+#include "pass/rearrange.h"
+
+namespace wherry::mir {
+namespace {
+
+// [N, C, D, H, W] to [N, D, C, H, W] and back.
+const std::vector<int64_t> kSwap = {0, 2, 1, 3, 4};
+
+// The windows along the depth.
+struct Depth {
+  int64_t kernel;
+  int64_t stride;
+  int64_t dilation;
+  int64_t pad_begin;
+  int64_t pad_end;
+
+  bool IsTrivial() const { return kernel == 1 && stride == 1 && pad_begin == 0 && pad_end == 0; }
+};
+
+using Attributes = std::vector<int64_t>;
+
+WindowAttributes WindowOf(const Node::Stmt& stmt) {
+  return ParseWindow(3, stmt.GetAttr<Attributes>("strides"), stmt.GetAttr<Attributes>("paddings"),
+                     stmt.GetAttr<std::string>("padding_algorithm"), stmt.GetAttr<Attributes>("dilations"));
+}
+
+// Nothing where paddings depend on a depth that is not known.
+std::optional<Depth> DepthOf(const WindowAttributes& window, const Dim& size, int64_t kernel, bool ceil_mode) {
+  Depth depth{kernel, window.stride[0], window.dilation[0], window.pad_begin[0], window.pad_end[0]};
+  if (window.algorithm == PaddingAlgorithm::kValid) depth.pad_begin = depth.pad_end = 0;
+  if (window.algorithm == PaddingAlgorithm::kSame || window.algorithm == PaddingAlgorithm::kSameLower) {
+    if (!size.known()) return std::nullopt;
+    const WindowAxis axis = ResolveWindowAxis(window, 0, size.value(), kernel, ceil_mode);
+    depth.pad_begin = axis.pad_begin;
+    depth.pad_end = axis.pad_end;
+  }
+  return depth;
+}
+
+// What a window over height and width has of the attributes.
+AttributeMap OverImages(const Node::Stmt& stmt, const WindowAttributes& window) {
+  AttributeMap attrs;
+  attrs["strides"] = Attributes{window.stride[1], window.stride[2]};
+  attrs["dilations"] = Attributes{window.dilation[1], window.dilation[2]};
+  attrs["paddings"] = Attributes{window.pad_begin[1], window.pad_end[1], window.pad_begin[2], window.pad_end[2]};
+  attrs["padding_algorithm"] = stmt.GetAttr<std::string>("padding_algorithm");
+  return attrs;
+}
+
+class VolumeSlicesPass : public ProgramPass {
+ public:
+  void Apply(const std::unique_ptr<SSAGraph>& graph) override {
+    graph_ = graph.get();
+    images_.clear();
+    frames_.clear();
+    int lowered = 0;
+    for (Node* stmt : graph->StmtTopologicalOrder()) {
+      const std::string op = stmt->AsStmt().op_type();
+      if (op != "conv3d" && op != "pool3d") continue;
+      near_ = stmt;
+      const Node* x = stmt->AsStmt().input("x");
+      if (!HasRank(x, 5) || x->AsArg().type.dtype != DataType::kFloat || !HasRank(stmt->AsStmt().output(), 5)) continue;
+      Node* frames = op == "conv3d" ? Convolution(stmt->AsStmt()) : Pool(stmt->AsStmt());
+      if (frames == nullptr) continue;
+      Node* const volume = Emit("transpose", {{"x", {frames}}}, {{"perm", kSwap}});
+      frames_[volume] = frames;
+      graph->ReplaceUses(stmt->AsStmt().output(), volume);
+      graph->EraseStmt(stmt);
+      ++lowered;
+    }
+    if (lowered > 0) Note(std::to_string(lowered) + " convolutions and pools over volumes go over their slices");
+  }
+
+ private:
+  Node* Emit(const std::string& op, const Binding& inputs, const AttributeMap& attrs = {}) {
+    Node* const out = graph_->NewArg(near_->AsStmt().output()->AsArg().name);
+    InferStmt(graph_, graph_->NewStmt(op, inputs, {{"out", {out}}}, attrs, near_));
+    return out;
+  }
+
+  // --- volumes as frames [N, D, C, H, W] and as images [N * D, C, H, W]
+  Node* Frames(Node* volume) {
+    Node*& frames = frames_[volume];
+    if (frames == nullptr) frames = Emit("transpose", {{"x", {volume}}}, {{"perm", kSwap}});
+    return frames;
+  }
+  Node* Images(Node* frames) {
+    Node*& images = images_[frames];
+    if (images == nullptr) {
+      images = Emit("flatten", {{"x", {frames}}}, {{"start_axis", int64_t{0}}, {"stop_axis", int64_t{1}}});
+    }
+    return images;
+  }
+  static bool CanBeFrames(const Dim& batch, const Dim& depth, const Dim& height, const Dim& width) {
+    const int unknown = !batch.known() + !depth.known() + !height.known() + !width.known();
+    return unknown <= 1 || batch == Dim(1);
+  }
+  Node* FramesOf(Node* images, const Dim& batch, const Dim& depth) {
+    std::vector<Dim> dims = Dims(images);
+    dims.erase(dims.begin());
+    dims.insert(dims.begin(), {batch, depth});
+    Node* const frames =
+        batch == Dim(1) ? Emit("unsqueeze", {{"x", {images}}}, {{"axis", IntArray({0})}}) : Reshaped(images, dims);
+    images_[frames] = images;
+    return frames;
+  }
+  // At most one of the dimensions is unknown.
+  Node* Reshaped(Node* x, const std::vector<Dim>& dims) {
+    Attributes shape;
+    for (const Dim& dim : dims) shape.push_back(dim.known() ? dim.value() : -1);
+    return Emit("reshape", {{"x", {x}}}, {{"shape", IntArray(shape)}, {"allow_zero", true}});
+  }
+
+  // Every tap's slices, one for each window.
+  NodeList Taps(Node* frames, const Depth& depth) {
+    if (depth.pad_begin != 0 || depth.pad_end != 0) {
+      const Attributes zeros = {0, depth.pad_begin, 0, 0, 0, 0, depth.pad_end, 0, 0, 0};
+      frames = Emit("pad", {{"x", {frames}}}, {{"paddings", IntArray(zeros)}});
+    }
+    if (depth.kernel == 1 && depth.stride == 1) return {frames};
+    const int64_t last = depth.dilation * (depth.kernel - 1);
+    NodeList taps;
+    for (int64_t at = 0; at <= last; at += depth.dilation) {
+      const int64_t end = at == last ? std::numeric_limits<int64_t>::max() : at - last;
+      taps.push_back(Emit("slice", {{"x", {frames}}},
+                          {{"axes", Attributes{1}},
+                           {"starts", IntArray({at})},
+                           {"ends", IntArray({end})},
+                           {"steps", Attributes{depth.stride}}}));
+    }
+    return taps;
+  }
+
+  // The result's frames; null if the statement stays.
+  Node* Convolution(const Node::Stmt& conv) {
+    Node* const x = conv.input("x");
+    Node* const filter = conv.input("filter");
+    if (!HasRank(filter, 5)) return nullptr;
+    const std::vector<Dim> sizes = Dims(filter);
+    if (!std::all_of(sizes.begin(), sizes.end(), [](const Dim& dim) { return dim.known() && dim != Dim(0); })) {
+      return nullptr;
+    }
+    const WindowAttributes window = WindowOf(conv);
+    const std::optional<Depth> depth = DepthOf(window, Dims(x)[2], sizes[2].value(), false);
+    const std::vector<Dim>& out = Dims(conv.output());
+    if (!depth || depth->pad_begin < 0 || depth->pad_end < 0 || !CanBeFrames(out[0], out[2], out[3], out[4])) {
+      return nullptr;
+    }
+    AttributeMap attrs = OverImages(conv, window);
+    const int groups = conv.GetAttr<int>("groups");
+    attrs["groups"] = int64_t{groups};
+    Epilogue epilogue = conv.GetAttr<Epilogue>("epilogue");
+    const bool adds_up = groups > 1 && depth->kernel > 1;
+    if (adds_up && epilogue.steps.size() == Epilogue::kMaxSteps) return nullptr;
+    const auto given = conv.inputs().find("operands");
+    NodeList operands = given == conv.inputs().end() ? NodeList() : given->second;
+    for (const EpilogueStep& step : epilogue.steps) {
+      if (step.kind != EpilogueStep::Kind::kAdd) continue;
+      if (!HasRank(operands[static_cast<size_t>(step.operand)], 5)) return nullptr;
+    }
+    for (const EpilogueStep& step : epilogue.steps) {
+      if (step.kind != EpilogueStep::Kind::kAdd) continue;
+      Node*& operand = operands[static_cast<size_t>(step.operand)];
+      if (HasRank(operand, 5)) operand = Images(Frames(operand));
+    }
+    const NodeList taps = Taps(Frames(x), *depth);
+    Node* images = nullptr;
+    if (!adds_up) {
+      Node* const channels = taps.size() == 1 ? taps[0] : Emit("concat", {{"x", taps}}, {{"axis", int64_t{2}}});
+      Node* const swapped = Emit("transpose", {{"x", {filter}}}, {{"perm", kSwap}});
+      Node* const flat = Reshaped(swapped, {sizes[0], sizes[1] * sizes[2], sizes[3], sizes[4]});
+      attrs["epilogue"] = epilogue;
+      images = Emit("conv2d", {{"x", {Images(channels)}}, {"filter", {flat}}, {"operands", operands}}, attrs);
+    } else {
+      for (size_t tap = 0; tap < taps.size(); ++tap) {
+        const auto at = static_cast<int64_t>(tap);
+        Node* const part = Emit("slice", {{"x", {filter}}},
+                                {{"axes", Attributes{2}},
+                                 {"starts", IntArray({at})},
+                                 {"ends", IntArray({at + 1})},
+                                 {"steps", Attributes{1}}});
+        Node* const flat = Reshaped(part, {sizes[0], sizes[1], sizes[3], sizes[4]});
+        const bool last = tap + 1 == taps.size();
+        Epilogue steps = last ? epilogue : Epilogue();
+        NodeList all = last ? operands : NodeList();
+        if (images != nullptr) {
+          EpilogueStep sum;
+          sum.kind = EpilogueStep::Kind::kAdd;
+          sum.operand = static_cast<int>(all.size());
+          steps.steps.insert(steps.steps.begin(), sum);
+          all.push_back(images);
+        }
+        attrs["epilogue"] = steps;
+        images = Emit("conv2d", {{"x", {Images(taps[tap])}}, {"filter", {flat}}, {"operands", all}}, attrs);
+      }
+    }
+    return FramesOf(images, out[0], out[2]);
+  }
+
+  Node* Pool(const Node::Stmt& pool) {
+    Node* const x = pool.input("x");
+    const std::string type = pool.GetAttr<std::string>("pooling_type");
+    if (pool.GetAttr<bool>("global_pooling")) {
+      const std::string op = type == "avg" ? "mean" : type;
+      return Emit(op, {{"x", {Frames(x)}}}, {{"axis", IntArray({1, 3, 4})}, {"keepdim", true}});
+    }
+    if (!pool.HasAttr("kernel_size")) return nullptr;
+    const auto& kernel = pool.GetAttr<IntArray>("kernel_size");
+    const WindowAttributes window = WindowOf(pool);
+    const bool adaptive = pool.GetAttr<bool>("adaptive");
+    const std::optional<Depth> depth = DepthOf(window, Dims(x)[2], kernel[0], pool.GetAttr<bool>("ceil_mode"));
+    const std::vector<Dim>& in = Dims(x);
+    const std::vector<Dim>& out = Dims(pool.output());
+    // Between the two pools lies [N, D, C, OH, OW]; for the second one it is [N, 1, D, C * OH * OW].
+    const bool known = in[1].known() && out[3].known() && out[4].known() && (in[0].known() || out[2].known());
+    if (!depth || !known || !CanBeFrames(in[0], in[2], out[3], out[4])) return nullptr;
+    AttributeMap attrs = OverImages(pool, window);
+    attrs["kernel_size"] = IntArray({kernel[1], kernel[2]});
+    for (const char* kept : {"ceil_mode", "exclusive", "adaptive"}) attrs[kept] = pool.GetAttr<bool>(kept);
+    attrs["pooling_type"] = type;
+    Node* const images = Emit("pool2d", {{"x", {Images(Frames(x))}}}, attrs);
+    Node* const frames = FramesOf(images, in[0], in[2]);
+    if (adaptive ? in[2] == out[2] : depth->IsTrivial()) return frames;
+    const Dim row = in[1] * out[3] * out[4];
+    Node* const rows = Reshaped(frames, {in[0], Dim(1), in[2], row});
+    attrs["kernel_size"] = IntArray({kernel[0], adaptive ? row.value() : 1});
+    attrs["strides"] = Attributes{depth->stride, 1};
+    attrs["dilations"] = Attributes{depth->dilation, 1};
+    attrs["paddings"] = Attributes{depth->pad_begin, depth->pad_end, 0, 0};
+    attrs["padding_algorithm"] = std::string("EXPLICIT");
+    Node* const pooled = Emit("pool2d", {{"x", {rows}}}, attrs);
+    return Reshaped(pooled, {in[0], out[2], in[1], out[3], out[4]});
+  }
+
+  SSAGraph* graph_ = nullptr;
+  const Node* near_ = nullptr;                     // the statement that is replaced
+  std::unordered_map<const Node*, Node*> frames_;  // by their volume
+  std::unordered_map<const Node*, Node*> images_;  // by their frames
+};
+
+}  // namespace
+}  // namespace wherry::mir
+
+REGISTER_MIR_PASS(volume_slices_pass, wherry::mir::VolumeSlicesPass).BindTargets({TARGET(kAny)});
