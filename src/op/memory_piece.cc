@@ -152,11 +152,22 @@ MemoryPiece PieceOfTranspose(const OpSchema& schema, const std::vector<BoundArg>
   return piece;
 }
 
+// Channels may be the innermost or the outermost axis of an image where there is one channel or one pixel.
+MemoryPiece PieceOfLayout(const MetaTensor& x, const MetaTensor& result) {
+  if (!Regular(x) || !Regular(result) || x.rank() < 3) return {};
+  const auto is_several = [](const Dim& dim) { return dim.known() && dim != Dim(1); };
+  const bool pixels = std::any_of(x.dims.begin() + 2, x.dims.end(), is_several);
+  MemoryPiece piece;
+  piece.possible = !is_several(x.dims[1]) || !pixels;
+  if (x.known() && piece.possible) piece.offset = 0;
+  return piece;
+}
+
 }  // namespace
 
 bool GivesPieces(const OpSchema& schema) {
   const std::string_view name = schema.name;
-  return name == "slice" || name == "split" || name == "gather" || name == "transpose";
+  return name == "slice" || name == "split" || name == "gather" || name == "transpose" || name == "layout";
 }
 
 bool TakesPieces(const OpSchema& schema) { return std::string_view(schema.name) == "concat"; }
@@ -171,6 +182,7 @@ MemoryPiece PieceOfArgument(const OpSchema& schema, const std::vector<BoundArg>&
   if (name == "slice") return PieceOfSlice(schema, args, x, result);
   if (name == "gather") return PieceOfGather(schema, args, x, result);
   if (name == "transpose") return PieceOfTranspose(schema, args, x, result);
+  if (name == "layout") return PieceOfLayout(x, result);
   const auto axis = AttributeCast<int64_t>(*args[static_cast<size_t>(schema.FindArg("axis"))].attribute);
   return PieceAlong(x, results, axis, index);
 }

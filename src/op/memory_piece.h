@@ -1,7 +1,7 @@
-// Values whose elements lie, in order, inside another value's memory: the results of slice, split, gather and transpose
-// in their argument, and the arguments of concat in its result. Where that is so for an op's shapes, nothing need be
-// copied. They lie without gaps, but for channels in NHWC: a part of those has gaps from pixel to pixel, which kernels
-// take that say so (Kernel::pixel_strides). (reshape and its like are views for all shapes: kTraitView.)
+// Values whose elements lie, in order, inside another value's memory: the results of slice, split, gather, transpose
+// and layout in their argument, and the arguments of concat in its result. Where that is so for an op's shapes, nothing
+// need be copied. They lie without gaps, but for channels in NHWC: a part of those has gaps from pixel to pixel, which
+// kernels take that say so (Kernel::pixel_strides). (reshape and its like are views for all shapes: kTraitView.)
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ bool TakesPieces(const OpSchema& schema);
 // Whether its results may lie in x and never write to it.
 inline bool Views(const OpSchema& schema) { return GivesPieces(schema) || schema.Has(kTraitView); }
 
-// Of the op's result number `index` in x. Types have to be plain or NHWC alike.
+// Of the op's result number `index` in x. Types have to be plain or NHWC alike, but for layout.
 MemoryPiece PieceOfArgument(const OpSchema& schema, const std::vector<BoundArg>& args,
                             const std::vector<const MetaTensor*>& results, size_t index);
 // Of x[index] in the op's result.

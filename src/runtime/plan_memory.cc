@@ -71,7 +71,7 @@ bool PlanMemory::SharesMemory(int slot) const {
     return residence == Residence::kArena || residence == Residence::kOwn;
   };
   if (!placed(slot) || (!placed(source) && plan_.residence[Index(source)] != Residence::kInput)) return false;
-  if (plan_.targets[Index(source)] != plan_.targets[Index(slot)]) return false;
+  if (MemorySpace(plan_.targets[Index(source)]) != MemorySpace(plan_.targets[Index(slot)])) return false;
   // Who watches a value wants it as it was.
   if (inference_.overwrites(slot) && !block_.watched.empty()) return false;
   const size_t offset = inference_.alias_offset(slot);
@@ -88,7 +88,8 @@ bool PlanMemory::StandsApart(int slot, const Home& home) const {
   const bool input = plan_.residence[Index(home.slot)] == Residence::kInput;
   if (seen_[Index(slot)] && (!whole || input)) return true;
   if (input && inference_.overwrites(slot)) return true;
-  return home.pixel_stride != 0 && !takes_strides_[Index(slot)];
+  const bool images = plan_.tensors[Index(slot)].meta().layout == DataLayout::kNHWC;
+  return home.pixel_stride != 0 && (!images || !takes_strides_[Index(slot)]);
 }
 
 // Where a slot lies if it shares, in terms of the home of the one that it shares with.

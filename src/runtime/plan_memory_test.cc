@@ -117,6 +117,26 @@ TEST_F(PlanMemoryTest, WhatTakesNoStridesGetsACopy) {
           {{1, 8, 9, 9}, {12, 8, 3, 3}, {4, 12, 1, 1}});
 }
 
+// A view of what another provider made, and a layout that changes nothing: of one channel, of one pixel.
+TEST_F(PlanMemoryTest, ViewsNeedNoCopyWhoeverMadeTheValue) {
+  Compare(R"(
+    block main(%x : f32[2,4,9,9], %f : f32[6,4,1,1]) -> (%y, %z) {
+      %a = exp(x: %x)
+      %b = reshape(x: %a) {shape = [2, 1, 36, 9]}
+      %y = pool2d(x: %b) {kernel_size = [3, 1], paddings = [1, 0], pooling_type = "avg"}
+      %g = pool2d(x: %a) {kernel_size = [1, 1], global_pooling = true, pooling_type = "avg"}
+      %c = conv2d(x: %g, filter: %f)
+      %r = reshape(x: %c) {shape = [2, 6]}
+      %z = exp(x: %r)
+    }
+  )",
+          {{2, 4, 9, 9}, {6, 4, 1, 1}});
+  EXPECT_EQ(Count("reshape"), (Counts{2, 2}));
+  const Counts layouts = Count("layout");
+  EXPECT_GE(layouts.first, 3);
+  EXPECT_EQ(layouts.first - layouts.second, 1);  // x before the global pool
+}
+
 TEST_F(PlanMemoryTest, ResultsAreNoViewsOfInputs) {
   Compare(R"(
     block main(%x : f32[3,4,5]) -> (%a, %d) {

@@ -87,7 +87,8 @@ class InplacePass : public StmtPass {
     for (const Node* result : results) types.push_back(&result->AsArg().type);
     int marked = 0;
     for (size_t i = 0; i < results.size(); ++i) {
-      const bool whole = schema.Has(kTraitView) || std::string_view(schema.name) == "transpose";
+      const std::string_view op = schema.name;
+      const bool whole = schema.Has(kTraitView) || op == "transpose" || op == "layout";
       // A user who holds a piece would hold the whole.
       const bool alone = whole && !input && !graph_->IsOutput(x);
       if (!HasBytes(results[i]) || (graph_->IsOutput(results[i]) && !alone)) continue;
