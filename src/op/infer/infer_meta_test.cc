@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "op/infer/slice_range.h"
 #include "op/unknown_dim.h"
 #include "wherry/error.h"
 
@@ -310,6 +311,11 @@ TEST(Infer, HostileSizes) {
   EXPECT_THROW(Conv2dInferMeta(image, image, {}, {1, 1}, {INT64_MAX, 0}, "EXPLICIT", {1, 1}, 1, {}), Error);
   EXPECT_THROW(SliceInferMeta(x, {0}, IntArray{0}, IntArray{1}, {0}), Error);
   EXPECT_EQ(SliceInferMeta(x, {0}, IntArray{INT64_MIN}, IntArray{INT64_MAX}, {INT64_MAX}).dims[0], Dim(1));
+  // A step that is never taken stays out of kernels' arithmetic.
+  EXPECT_EQ(ResolveSlice(4, 0, 4, INT64_MAX).step, 1);
+  EXPECT_EQ(ResolveSlice(4, 3, -100, INT64_MIN).count, 1);
+  EXPECT_EQ(ResolveSlice(4, 3, -100, INT64_MIN).step, -1);
+  EXPECT_EQ(ResolveSlice(4, 3, -100, -2).step, -2);
 }
 
 TEST(Infer, EmptyAndScalar) {

@@ -17,12 +17,13 @@ SliceRange ResolveSlice(int64_t extent, int64_t start, int64_t end, int64_t step
     return std::clamp(at, lowest, highest);
   };
   SliceRange range;
-  range.step = step;
   range.start = position(start);
   const int64_t room = forwards ? position(end) - range.start : range.start - position(end);
   // As unsigned the magnitude of any step fits.
   const uint64_t magnitude = forwards ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
   range.count = room > 0 ? static_cast<int64_t>(static_cast<uint64_t>(room - 1) / magnitude) + 1 : 0;
+  // One that is never taken may be any number, which kernels would multiply with strides.
+  range.step = range.count > 1 ? step : forwards ? 1 : -1;
   return range;
 }
 
