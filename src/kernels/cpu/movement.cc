@@ -1,4 +1,8 @@
-// Operators that only move elements, of every type: transpose, shuffle_channel, layout, slice, expand, concat, split.
+// Operators that only move elements, of every type: transpose, shuffle_channel, layout, slice, expand, tile, concat,
+// split.
+#include <algorithm>
+#include <array>
+
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/movement/strided_copy.h"
@@ -87,6 +91,47 @@ void Expand(const CpuContext& context, const DenseTensor& x, DenseTensor* out) {
   StridedCopy(LoopsOver(out->meta(), {&x.meta(), 1}), x.data<T>(), out->mutable_data<T>(), sizeof(T), context.pool());
 }
 
+// Each axis of the result is two: the repeats, along which x stays where it is, and x's own.
+template <typename T>
+void Tile(const CpuContext& context, const DenseTensor& x, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  constexpr size_t kMaxDims = size_t{2} * Shape::kMaxRank;
+  std::array<int64_t, kMaxDims> dims{};
+  std::array<int64_t, kMaxDims> from{};
+  std::array<int64_t, kMaxDims> to{};
+  size_t count = 0;
+  const auto append = [&](int64_t dim, int64_t from_stride, int64_t to_stride) {
+    if (dim == 1) return;
+    dims[count] = dim;
+    from[count] = from_stride;
+    to[count++] = to_stride;
+  };
+  const AxisStrides own = StridesOf(x.meta());
+  const AxisStrides result = StridesOf(out->meta());
+  const int lead = out->shape().rank() - x.shape().rank();
+  for (int axis = 0; axis < out->shape().rank(); ++axis) {
+    const int64_t extent = axis < lead ? 1 : x.shape()[axis - lead];
+    append(out->shape()[axis] / extent, 0, extent * result[Index(axis, 0)]);
+    if (axis >= lead) append(extent, own[Index(axis - lead, 0)], result[Index(axis, 0)]);
+  }
+  // Of more dimensions than loops have, the first are gone through here.
+  const size_t first = count - std::min<size_t>(count, BroadcastLoops::kMaxRank - 1);
+  const StridedDims source{{dims.data() + first, count - first}, {from.data() + first, count - first}};
+  const BroadcastLoops loops({source.dims, {to.data() + first, count - first}}, {&source, 1});
+  int64_t turns = 1;
+  for (size_t i = 0; i < first; ++i) turns *= dims[i];
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    const T* source_part = x.data<T>();
+    T* part = out->mutable_data<T>();
+    int64_t rest = turn;
+    for (size_t i = first; i-- > 0; rest /= dims[i]) {
+      source_part += rest % dims[i] * from[i];
+      part += rest % dims[i] * to[i];
+    }
+    StridedCopy(loops, source_part, part, sizeof(T), context.pool());
+  }
+}
+
 template <typename T>
 void Concat(const CpuContext& context, std::span<const DenseTensor* const> x, int axis, DenseTensor* out) {
   const AxisStrides strides = StridesOf(out->meta());
@@ -120,6 +165,7 @@ REGISTER_KERNEL(layout, cpu, kNative, kAny, Layout, WHERRY_CPU_MOVABLE).PixelStr
 REGISTER_KERNEL(slice, cpu, kNative, kNCHW, Slice, WHERRY_CPU_MOVABLE);
 REGISTER_KERNEL(slice, cpu, kNative, kNHWC, Slice, WHERRY_CPU_MOVABLE).PixelStrides();
 REGISTER_KERNEL(expand, cpu, kNative, kNCHW, Expand, WHERRY_CPU_MOVABLE);
+REGISTER_KERNEL(tile, cpu, kNative, kNCHW, Tile, WHERRY_CPU_MOVABLE);
 REGISTER_KERNEL(concat, cpu, kNative, kNCHW, Concat, WHERRY_CPU_MOVABLE);
 REGISTER_KERNEL(concat, cpu, kNative, kNHWC, Concat, WHERRY_CPU_MOVABLE).PixelStrides();
 REGISTER_KERNEL(split, cpu, kNative, kNCHW, Split, WHERRY_CPU_MOVABLE);
