@@ -1,5 +1,8 @@
 #include "kernels/cpu/tensor_loops.h"
 
+#include "base/check.h"
+#include "kernels/cpu/vector/broadcast_tiles.h"
+
 namespace wherry::cpu {
 
 AxisStrides StridesOf(const TensorMeta& meta) {
@@ -24,6 +27,13 @@ StridedDims View(const Shape& shape, const AxisStrides& strides) {
   return {{shape.begin(), rank}, {strides.data(), rank}};
 }
 
+AxisRun RunAlong(const Shape& shape, int64_t axis) {
+  if (shape.empty()) return {};
+  const int at = static_cast<int>(axis < 0 ? axis + shape.rank() : axis);
+  WHERRY_CHECK(at >= 0 && at < shape.rank(), "axis ", axis, " of ", shape.DebugString());
+  return {shape.numel(0, at), shape[at], shape.numel(at + 1, shape.rank())};
+}
+
 BroadcastLoops LoopsOver(const TensorMeta& out, std::span<const TensorMeta> inputs) {
   std::array<AxisStrides, BroadcastLoops::kMaxInputs> strides;
   std::array<StridedDims, BroadcastLoops::kMaxInputs> views;
@@ -33,6 +43,22 @@ BroadcastLoops LoopsOver(const TensorMeta& out, std::span<const TensorMeta> inpu
   }
   const AxisStrides out_strides = StridesOf(out);
   return BroadcastLoops(View(out.shape, out_strides), {views.data(), inputs.size()});
+}
+
+void RunTyped(TypedTile tile, std::span<const DenseTensor* const> inputs, DenseTensor* out, ThreadPool* pool) {
+  std::array<TensorMeta, 3> metas;
+  std::array<TileInput, 3> tensors;
+  WHERRY_CHECK(inputs.size() <= metas.size(), inputs.size(), " inputs of a loop that has at most three");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    metas[i] = inputs[i]->meta();
+    tensors[i] = {inputs[i]->raw_data(), SizeOf(inputs[i]->dtype())};
+  }
+  const BroadcastLoops loops = LoopsOver(out->meta(), {metas.data(), inputs.size()});
+  const size_t count = inputs.size();
+  BroadcastTiles(loops, {tensors.data(), count}, out->mutable_raw_data(), SizeOf(out->dtype()))
+      .Run(pool, [tile, count](const BroadcastTiles::Inputs& at, void* to, int64_t n) {
+        tile(at[0], count > 1 ? at[1] : nullptr, count > 2 ? at[2] : nullptr, to, n);
+      });
 }
 
 }  // namespace wherry::cpu
