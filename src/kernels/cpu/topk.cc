@@ -1,0 +1,111 @@
+// topk of f32, the stable one: in one pass over a line, what lies beyond the worst of the best so far is kept.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "core/device_context.h"
+#include "kernel/kernel_registrar.h"
+#include "kernels/cpu/share_out.h"
+#include "kernels/cpu/tensor_loops.h"
+#include "kernels/cpu/vector/beyond.h"
+
+namespace wherry::cpu {
+namespace {
+
+struct Candidate {
+  int64_t index;
+  int32_t key;  // the larger the better
+};
+
+bool IsBetter(const Candidate& a, const Candidate& b) { return a.key != b.key ? a.key > b.key : a.index < b.index; }
+
+// NaN counts as the greatest number, both zeros are one.
+int32_t KeyOf(float value, bool largest) {
+  const int32_t bits = std::bit_cast<int32_t>(value + 0.0F);
+  const int32_t key = std::isnan(value) ? std::numeric_limits<int32_t>::max()
+                      : bits < 0        ? bits ^ std::numeric_limits<int32_t>::max()
+                                        : bits;
+  return largest ? key : ~key;
+}
+
+// The best `wanted` of a line in order, in the first places of `places`, which are more than that unless the line is
+// not.
+void FindBest(const float* line, int64_t count, int64_t wanted, bool largest, std::span<Candidate> places) {
+  const auto first = places.begin();
+  int64_t held = 0;
+  bool bounded = false;  // as many as wanted are held, and the last of them is the worst
+  const auto keep_best = [&] {
+    std::nth_element(first, first + (wanted - 1), first + held, IsBetter);
+    held = wanted;
+    bounded = true;
+  };
+  Candidate worst{};
+  for (int64_t at = 0; at < count;) {
+    if (bounded) at += SkipToBeyond(line + at, count - at, line[worst.index], largest);
+    constexpr int64_t kBlock = 64;
+    for (const int64_t end = std::min(count, at + kBlock); at < end; ++at) {
+      const Candidate candidate{at, KeyOf(line[at], largest)};
+      if (bounded && candidate.key <= worst.key) continue;
+      if (held == static_cast<int64_t>(places.size())) {
+        keep_best();
+        worst = places[static_cast<size_t>(wanted - 1)];
+        if (candidate.key <= worst.key) continue;
+      }
+      places[static_cast<size_t>(held++)] = candidate;
+    }
+  }
+  if (held > wanted) keep_best();
+  std::sort(first, first + wanted, IsBetter);
+}
+
+template <typename T>
+void Topk(const CpuContext& context, const DenseTensor& x, int axis, bool largest, bool /*stable*/, DenseTensor* out,
+          DenseTensor* indices) {
+  if (out->numel() == 0) return;
+  const AxisRun run = RunAlong(x.shape(), axis);
+  const int64_t wanted = RunAlong(out->shape(), axis).extent;
+  const float* const from = x.data<float>();
+  float* const to = out->mutable_data<float>();
+  int64_t* const positions = indices->mutable_data<int64_t>();
+  const int64_t lines = run.outer * run.inner;
+  // Each worker has places for candidates, and for a line that does not lie in one piece.
+  const int64_t places = std::min(run.extent, std::max(2 * wanted, wanted + 1024));
+  const int64_t line_floats = run.inner == 1 ? 0 : run.extent;
+  const int64_t workers = context.pool() == nullptr ? 1 : std::min<int64_t>(lines, context.pool()->threads());
+  const size_t bytes_each =
+      static_cast<size_t>(places) * sizeof(Candidate) + static_cast<size_t>(line_floats) * sizeof(float);
+  const size_t stride = (bytes_each + 63) / 64 * 64;
+  char* const scratch = static_cast<char*>(context.Scratch(static_cast<size_t>(workers) * stride));
+  ShareOut(context.pool(), workers, lines, [&](int64_t worker, const auto& next) {
+    Candidate* const mine = reinterpret_cast<Candidate*>(scratch + static_cast<size_t>(worker) * stride);
+    float* const gathered = reinterpret_cast<float*>(mine + places);
+    for (int64_t i = next(); i >= 0; i = next()) {
+      const int64_t o = i / run.inner;
+      const int64_t column = i % run.inner;
+      const float* line = from + o * run.extent * run.inner + column;
+      if (run.inner > 1) {
+        for (int64_t k = 0; k < run.extent; ++k) gathered[k] = line[k * run.inner];
+        line = gathered;
+      }
+      FindBest(line, run.extent, wanted, largest, {mine, static_cast<size_t>(places)});
+      const int64_t target = o * wanted * run.inner + column;
+      for (int64_t k = 0; k < wanted; ++k) {
+        to[target + k * run.inner] = line[mine[k].index];
+        positions[target + k * run.inner] = mine[k].index;
+      }
+    }
+  });
+}
+
+Support SupportsTopk(const KernelProblem& problem) {
+  if (!problem.Attr<bool>("stable")) return Support::No("equal elements would come in another order than Paddle's");
+  return Support::Yes();
+}
+
+}  // namespace
+
+REGISTER_KERNEL(topk, cpu, kNative, kNCHW, Topk, float).Supports(&SupportsTopk);
+
+}  // namespace wherry::cpu
