@@ -96,6 +96,10 @@ void ScatterNd(const CpuContext& /*context*/, const DenseTensor& x, const DenseT
   const T* from = updates.data<T>();
   for (int64_t row = 0; row < parts.rows(); ++row, from += parts.size()) {
     T* to = out->mutable_data<T>() + parts.Offset(row);
+    if (how == Combine::kAssign) {
+      std::copy_n(from, parts.size(), to);
+      continue;
+    }
     for (int64_t i = 0; i < parts.size(); ++i) to[i] = Combined(how, to[i], from[i]);
   }
 }
