@@ -61,6 +61,7 @@ class DepthwiseBand {
     job_.stride_width = shape_.stride_width;
     job_.dilation_height = shape_.dilation_height;
     job_.dilation_width = shape_.dilation_width;
+    job_.group = w.in_channels_per_group;
     packed_ = packed;
     span_columns_ =
         (kDepthwiseColumns - 1) * shape_.stride_width * column_step_ + (w.kernel_width - 1) * shape_.dilation_width + 1;
@@ -131,7 +132,7 @@ class DepthwiseBand {
       job_.in = place.in + channel;
       job_.next_in = next.in + channel;
       job_.next_out = out_ + next.pixel * shape_.out_pixel_stride + channel;
-      job_.weight = packed_ + channel * job_.taps();
+      job_.weight = packed_ + channel * job_.weights();
       job_.bias = adds_bias_ ? epilogue_.BiasFrom(channel) : nullptr;
       job_.last_scale = scales_ ? epilogue_.last_scale() + channel : nullptr;
       job_.last_bias = scales_ ? epilogue_.last_bias() + channel : nullptr;
@@ -217,20 +218,26 @@ constexpr int64_t kChunkRows = 6;
 
 }  // namespace
 
-int64_t DepthwisePackedSize(const ConvWeightShape& shape) { return PaddedColumns(shape.out_channels) * shape.taps(); }
+int64_t DepthwisePackedSize(const ConvWeightShape& shape) {
+  return PaddedColumns(shape.out_channels) * shape.taps() * shape.in_channels_per_group;
+}
 
 void PackDepthwise(const ConvWeightShape& shape, const float* weight, float* packed) {
   const int64_t taps = shape.taps();
+  const int64_t group = shape.in_channels_per_group;
   std::fill_n(packed, DepthwisePackedSize(shape), 0.0f);
   for (int64_t c = 0; c < shape.out_channels; ++c) {
-    float* const to = packed + c / kPanelStep * taps * kPanelStep + c % kPanelStep;
-    for (int64_t tap = 0; tap < taps; ++tap) to[tap * kPanelStep] = weight[c * taps + tap];
+    float* const to = packed + c / kPanelStep * taps * group * kPanelStep + c % kPanelStep;
+    for (int64_t k = 0; k < group; ++k) {
+      for (int64_t tap = 0; tap < taps; ++tap)
+        to[(tap * group + k) * kPanelStep] = weight[(c * group + k) * taps + tap];
+    }
   }
 }
 
 DepthwisePlan::DepthwisePlan(const ConvShape& conv, int threads) : shape(conv), row_chunks(1), channel_chunks(1) {
   if (threads == 1) return;
-  const int64_t products = shape.out_pixels() * shape.weight.out_channels * shape.weight.taps();
+  const int64_t products = shape.out_pixels() * shape.weight.elements();
   const int64_t chunks = std::clamp<int64_t>(products / kChunkProducts, 1, threads * kChunksPerThread);
   const int64_t rows = shape.batch * shape.out_height();
   row_chunks = std::clamp<int64_t>(rows / kChunkRows, 1, chunks);

@@ -1,7 +1,8 @@
-// Depthwise convolution: every channel has a kernel of its own. 3x3 and 5x5 kernels with strides 1 and 2, and 7x7 with
+// Depthwise convolution: every channel has a kernel of its own, or every two or four neighbours have, which fit into a
+// vector. 3x3 and 5x5 kernels with strides 1 and 2, and 7x7 with
 // stride 1, keep a tile of outputs in registers and load every input once per tile, with stride 1 in any dilation; any
-// other kernel, stride and dilation goes through a general tile. (A channel multiplier above one is a grouped
-// convolution: implicit_gemm.h.)
+// other kernel, stride and dilation, and groups of channels, go through a general tile. (A channel multiplier above one
+// and larger groups are for implicit_gemm.h.)
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,17 @@ class ThreadPool;
 
 namespace wherry::cpu {
 
-// True if the shape is depthwise: one input and one output channel per group.
+// True if the shape has groups of one, two or four channels, as many out as in.
 inline bool IsDepthwise(const ConvWeightShape& shape) {
-  return shape.in_channels_per_group == 1 && shape.out_channels == shape.groups && shape.groups > 1;
+  const int64_t group = shape.in_channels_per_group;
+  return (group == 1 || group == 2 || group == 4) && shape.out_channels_per_group() == group && shape.groups > 1;
 }
 
 // Floats of the packed weight.
 int64_t DepthwisePackedSize(const ConvWeightShape& shape);
 
-// Packs a contiguous [channels][1][height][width] weight into `packed` (64-byte aligned): blocks of 16 channels,
-// [block][tap][16], zeros in the last.
+// Packs a contiguous [channels][group][height][width] weight into `packed` (64-byte aligned): blocks of 16 channels,
+// [block][tap][group][16], zeros in the last.
 void PackDepthwise(const ConvWeightShape& shape, const float* weight, float* packed);
 
 // What depends on the shape. Immutable, may be shared by threads.

@@ -42,6 +42,12 @@ std::vector<ConvCase> Cases() {
       Case("dilation beyond the image", 1, 6, 5, 18, 3, 1, 7, 7),
       Case("dilation, stride 2", 1, 15, 16, 20, 3, 2, 2, 2),
   };
+  for (const int64_t group : {2, 4}) {
+    for (const int64_t stride : {1, 2}) {
+      cases.push_back({"groups of channels", MakeConvShape(2, 9, 16, {36, group, 3, 3, 36 / group}, stride, 1, 1)});
+    }
+    cases.push_back({"groups, dilated", MakeConvShape(1, 11, 18, {52, group, 5, 5, 52 / group}, 1, 4, 2)});
+  }
   ConvCase asymmetric = Case("asymmetric, padded pixels", 2, 10, 19, 30, 3, 1, 0);
   asymmetric.shape.pad_top = 2;
   asymmetric.shape.pad_right = 1;

@@ -58,13 +58,14 @@ struct DepthwiseJob {
   int64_t stride_width;
   int64_t dilation_height;
   int64_t dilation_width;
+  int64_t group;  // channels of one
 
-  int64_t taps() const { return kernel_height * kernel_width; }
+  int64_t weights() const { return kernel_height * kernel_width * group; }  // of a channel
 };
 
-// The weights of channel c: its taps are kPanelStep floats apart.
+// The weights of channel c: they are kPanelStep floats apart.
 HWY_INLINE const float* DepthwiseWeight(const DepthwiseJob& job, int64_t c) {
-  return job.weight + c / kPanelStep * job.taps() * kPanelStep + c % kPanelStep;
+  return job.weight + c / kPanelStep * job.weights() * kPanelStep + c % kPanelStep;
 }
 
 // How much of a tile is there. Rows are tested in any case, one branch each.
@@ -170,9 +171,24 @@ HWY_INLINE void DepthwiseVector(const DepthwiseJob& job, int64_t c) {
   }
 }
 
-// One vector of channels of one row of kDepthwiseColumns outputs, for any kernel. A weight is loaded once per tap and
-// an input once per product, which the load units can just supply.
-template <TilePart kPart>
+// Adds the products of a tap with the channels of each group, which lie side by side: within 128 bits, where spreading
+// one of them takes a single instruction.
+template <int kGroup>
+HWY_INLINE FloatVec AddProducts(FloatVec x, const FloatVec (&w)[kGroup], FloatVec acc) {
+  if constexpr (kGroup == 1) {
+    return MulAdd(x, w[0], acc);
+  } else if constexpr (kGroup == 2) {
+    return MulAdd(hn::DupOdd(x), w[1], MulAdd(hn::DupEven(x), w[0], acc));
+  } else {
+    static_assert(kGroup == 4);
+    acc = MulAdd(hn::Broadcast<1>(x), w[1], MulAdd(hn::Broadcast<0>(x), w[0], acc));
+    return MulAdd(hn::Broadcast<3>(x), w[3], MulAdd(hn::Broadcast<2>(x), w[2], acc));
+  }
+}
+
+// One vector of channels of one row of kDepthwiseColumns outputs, for any kernel, in groups of kGroup channels. A
+// weight is loaded once per tap and an input once per tap and output, which the load units can just supply.
+template <int kGroup, TilePart kPart>
 HWY_INLINE void DepthwiseAnyVector(const DepthwiseJob& job, int64_t c) {
   constexpr int kColumns = kDepthwiseColumns;
   const int64_t count = job.channels - c;
@@ -187,19 +203,23 @@ HWY_INLINE void DepthwiseAnyVector(const DepthwiseJob& job, int64_t c) {
     if (y < job.row_begin || y >= job.row_end) continue;
     for (int64_t kx = 0; kx < job.kernel_width; ++kx) {
       const int64_t column = kx * job.dilation_width;
-      const FloatVec w = hn::Load(FloatTag(), weight + (ky * job.kernel_width + kx) * kPanelStep);
+      FloatVec w[kGroup];
+      WHERRY_UNROLL
+      for (int k = 0; k < kGroup; ++k) {
+        w[k] = hn::Load(FloatTag(), weight + ((ky * job.kernel_width + kx) * kGroup + k) * kPanelStep);
+      }
       const float* const in = job.in + y * job.in_row + column * job.in_pixel + c;
       if (kPart == TilePart::kWhole ||
           (column >= job.column_begin && column + (kColumns - 1) * job.stride_width < job.column_end)) {
         WHERRY_UNROLL
-        for (int x = 0; x < kColumns; ++x) acc[x] = MulAdd(LoadChannels<kPart>(in + x * step, count), w, acc[x]);
+        for (int x = 0; x < kColumns; ++x) acc[x] = AddProducts(LoadChannels<kPart>(in + x * step, count), w, acc[x]);
         continue;
       }
       WHERRY_UNROLL
       for (int x = 0; x < kColumns; ++x) {
         const int64_t at = column + x * job.stride_width;
         if (at >= job.column_begin && at < job.column_end) {
-          acc[x] = MulAdd(LoadChannels<kPart>(in + x * step, count), w, acc[x]);
+          acc[x] = AddProducts(LoadChannels<kPart>(in + x * step, count), w, acc[x]);
         }
       }
     }
@@ -254,11 +274,11 @@ HWY_NOINLINE void DepthwiseTile(const DepthwiseJob& job) {
   if (c < job.channels) DepthwiseVector<kKernel, kStride, kRows, TilePart::kTail>(job, c);
 }
 
-template <TilePart kPart>
+template <int kGroup, TilePart kPart>
 HWY_NOINLINE void DepthwiseAnyTile(const DepthwiseJob& job) {
   int64_t c = 0;
-  for (; c + kLanes <= job.channels; c += kLanes) DepthwiseAnyVector<kPart>(job, c);
-  if (c < job.channels) DepthwiseAnyVector<TilePart::kTail>(job, c);
+  for (; c + kLanes <= job.channels; c += kLanes) DepthwiseAnyVector<kGroup, kPart>(job, c);
+  if (c < job.channels) DepthwiseAnyVector<kGroup, TilePart::kTail>(job, c);
 }
 
 using DepthwiseTileFn = void (*)(const DepthwiseJob&);
@@ -292,15 +312,23 @@ constexpr DepthwiseTiles DepthwiseTilesOf(bool dilated) {
           &DepthwiseTileOfHeight<kKernel, kStride, TilePart::kEdge>};
 }
 
-template <TilePart kPart>
+template <int kGroup, TilePart kPart>
 DepthwiseTileFn DepthwiseAnyTileOfHeight(int64_t) {
-  return &DepthwiseAnyTile<kPart>;
+  return &DepthwiseAnyTile<kGroup, kPart>;
+}
+
+template <int kGroup>
+constexpr DepthwiseTiles AnyDepthwiseTiles() {
+  return {1, false, &DepthwiseAnyTileOfHeight<kGroup, TilePart::kWhole>,
+          &DepthwiseAnyTileOfHeight<kGroup, TilePart::kEdge>};
 }
 
 inline DepthwiseTiles ChooseDepthwiseTiles(const ConvShape& s) {
   const ConvWeightShape& w = s.weight;
   const bool square = w.kernel_height == w.kernel_width && s.stride_height == s.stride_width;
   const bool dilated = s.dilation_height > 1 || s.dilation_width > 1;
+  if (w.in_channels_per_group == 2) return AnyDepthwiseTiles<2>();
+  if (w.in_channels_per_group == 4) return AnyDepthwiseTiles<4>();
   if (square && s.stride_height == 1) {
     if (w.kernel_height == 3) return DepthwiseTilesOf<3, 1>(dilated);
     if (w.kernel_height == 5) return DepthwiseTilesOf<5, 1>(dilated);
@@ -310,7 +338,7 @@ inline DepthwiseTiles ChooseDepthwiseTiles(const ConvShape& s) {
     if (w.kernel_height == 3) return DepthwiseTilesOf<3, 2>(false);
     if (w.kernel_height == 5) return DepthwiseTilesOf<5, 2>(false);
   }
-  return {1, false, &DepthwiseAnyTileOfHeight<TilePart::kWhole>, &DepthwiseAnyTileOfHeight<TilePart::kEdge>};
+  return AnyDepthwiseTiles<1>();
 }
 
 }  // namespace wherry::cpu::HWY_NAMESPACE
