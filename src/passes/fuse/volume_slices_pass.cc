@@ -1,6 +1,8 @@
 // Convolutions and pools over volumes become those over images, whose kernels, layouts and fusions are the better ones:
 // the slices of a volume are images of a batch. A window of several slices reads them side by side as channels (or, in
-// groups of channels, adds up what each gives); a pool goes over the images first and over the depth then.
+// groups of channels, adds up what each gives); a pool goes over the images first and over the depth then. Of a
+// transposed convolution every stride-th slice of the result meets the same taps: these are made together, and then put
+// between the others.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -71,11 +73,13 @@ class VolumeSlicesPass : public ProgramPass {
     int lowered = 0;
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       const std::string op = stmt->AsStmt().op_type();
-      if (op != "conv3d" && op != "pool3d") continue;
+      if (op != "conv3d" && op != "pool3d" && op != "conv3d_transpose") continue;
       near_ = stmt;
       const Node* x = stmt->AsStmt().input("x");
       if (!HasRank(x, 5) || x->AsArg().type.dtype != DataType::kFloat || !HasRank(stmt->AsStmt().output(), 5)) continue;
-      Node* frames = op == "conv3d" ? Convolution(stmt->AsStmt()) : Pool(stmt->AsStmt());
+      Node* const frames = op == "conv3d"   ? Convolution(stmt->AsStmt())
+                           : op == "pool3d" ? Pool(stmt->AsStmt())
+                                            : TransposedConvolution(stmt->AsStmt());
       if (frames == nullptr) continue;
       Node* const volume = Emit("transpose", {{"x", {frames}}}, {{"perm", kSwap}});
       frames_[volume] = frames;
@@ -126,22 +130,31 @@ class VolumeSlicesPass : public ProgramPass {
     return Emit("reshape", {{"x", {x}}}, {{"shape", IntArray(shape)}, {"allow_zero", true}});
   }
 
+  Node* Padded(Node* frames, int64_t begin, int64_t end) {
+    if (begin == 0 && end == 0) return frames;
+    const Attributes zeros = {0, begin, 0, 0, 0, 0, end, 0, 0, 0};
+    return Emit("pad", {{"x", {frames}}}, {{"paddings", IntArray(zeros)}});
+  }
+  Node* Slice(Node* x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1) {
+    return Emit("slice", {{"x", {x}}},
+                {{"axes", Attributes{axis}},
+                 {"starts", IntArray({begin})},
+                 {"ends", IntArray({end})},
+                 {"steps", Attributes{step}}});
+  }
+  Node* Joined(const NodeList& parts, int64_t axis) {
+    return parts.size() == 1 ? parts[0] : Emit("concat", {{"x", parts}}, {{"axis", axis}});
+  }
+
   // Every tap's slices, one for each window.
-  NodeList Taps(Node* frames, const Depth& depth) {
-    if (depth.pad_begin != 0 || depth.pad_end != 0) {
-      const Attributes zeros = {0, depth.pad_begin, 0, 0, 0, 0, depth.pad_end, 0, 0, 0};
-      frames = Emit("pad", {{"x", {frames}}}, {{"paddings", IntArray(zeros)}});
-    }
+  NodeList Taps(Node* volume, const Depth& depth) {
+    Node* const frames = Padded(volume, depth.pad_begin, depth.pad_end);
     if (depth.kernel == 1 && depth.stride == 1) return {frames};
     const int64_t last = depth.dilation * (depth.kernel - 1);
     NodeList taps;
     for (int64_t at = 0; at <= last; at += depth.dilation) {
       const int64_t end = at == last ? std::numeric_limits<int64_t>::max() : at - last;
-      taps.push_back(Emit("slice", {{"x", {frames}}},
-                          {{"axes", Attributes{1}},
-                           {"starts", IntArray({at})},
-                           {"ends", IntArray({end})},
-                           {"steps", Attributes{depth.stride}}}));
+      taps.push_back(Slice(frames, 1, at, end, depth.stride));
     }
     return taps;
   }
@@ -181,20 +194,14 @@ class VolumeSlicesPass : public ProgramPass {
     const NodeList taps = Taps(Frames(x), *depth);
     Node* images = nullptr;
     if (!adds_up) {
-      Node* const channels = taps.size() == 1 ? taps[0] : Emit("concat", {{"x", taps}}, {{"axis", int64_t{2}}});
       Node* const swapped = Emit("transpose", {{"x", {filter}}}, {{"perm", kSwap}});
       Node* const flat = Reshaped(swapped, {sizes[0], sizes[1] * sizes[2], sizes[3], sizes[4]});
       attrs["epilogue"] = epilogue;
-      images = Emit("conv2d", {{"x", {Images(channels)}}, {"filter", {flat}}, {"operands", operands}}, attrs);
+      images = Emit("conv2d", {{"x", {Images(Joined(taps, 2))}}, {"filter", {flat}}, {"operands", operands}}, attrs);
     } else {
       for (size_t tap = 0; tap < taps.size(); ++tap) {
         const auto at = static_cast<int64_t>(tap);
-        Node* const part = Emit("slice", {{"x", {filter}}},
-                                {{"axes", Attributes{2}},
-                                 {"starts", IntArray({at})},
-                                 {"ends", IntArray({at + 1})},
-                                 {"steps", Attributes{1}}});
-        Node* const flat = Reshaped(part, {sizes[0], sizes[1], sizes[3], sizes[4]});
+        Node* const flat = Reshaped(Slice(filter, 2, at, at + 1), {sizes[0], sizes[1], sizes[3], sizes[4]});
         const bool last = tap + 1 == taps.size();
         Epilogue steps = last ? epilogue : Epilogue();
         NodeList all = last ? operands : NodeList();
@@ -210,6 +217,84 @@ class VolumeSlicesPass : public ProgramPass {
       }
     }
     return FramesOf(images, out[0], out[2]);
+  }
+
+  // Tap t of slice i of the input meets slice i * stride - pad + t * dilation of the result.
+  Node* TransposedConvolution(const Node::Stmt& conv) {
+    Node* const x = conv.input("x");
+    Node* const filter = conv.input("filter");
+    const std::vector<Dim>& in = Dims(x);
+    const std::vector<Dim>& out = Dims(conv.output());
+    if (!HasRank(filter, 5) || !in[2].known() || !out[2].known() || conv.GetAttr<int>("groups") != 1) return nullptr;
+    const std::vector<Dim> sizes = Dims(filter);
+    if (!std::all_of(sizes.begin(), sizes.end(), [](const Dim& dim) { return dim.known() && dim != Dim(0); }) ||
+        !CanBeFrames(in[0], in[2], out[3], out[4]) || in[2] == Dim(0) || !conv.HasAttr("output_size")) {
+      return nullptr;
+    }
+    const Epilogue& epilogue = conv.GetAttr<Epilogue>("epilogue");
+    if (std::any_of(epilogue.steps.begin(), epilogue.steps.end(),
+                    [](const EpilogueStep& step) { return step.kind == EpilogueStep::Kind::kAdd; })) {
+      return nullptr;
+    }
+    const WindowAttributes window = WindowOf(conv);
+    const int64_t kernel = sizes[2].value();
+    const int64_t stride = window.stride[0];
+    const auto& extra = conv.GetAttr<Attributes>("output_padding");
+    const int64_t pad =
+        ResolveTransposedAxis(window, 0, in[2].value(), kernel, extra.empty() ? 0 : extra[0], out[2].value()).pad_begin;
+    AttributeMap attrs = OverImages(conv, window);
+    if (!extra.empty()) attrs["output_padding"] = Attributes{extra[1], extra[2]};
+    if (const auto& size = conv.GetAttr<IntArray>("output_size"); !size.empty()) {
+      attrs["output_size"] = IntArray({size[1], size[2]});
+    }
+    attrs["epilogue"] = epilogue;
+    const auto given = conv.inputs().find("operands");
+    const NodeList operands = given == conv.inputs().end() ? NodeList() : given->second;
+
+    // By the place of a result's slice among `stride`: its taps, and how far from its number their input's lies.
+    struct Class {
+      std::vector<std::pair<int64_t, int64_t>> taps;
+    };
+    std::vector<Class> classes(static_cast<size_t>(std::min(stride, out[2].value())));
+    int64_t before = 0;
+    int64_t after = 0;
+    const int64_t count = (out[2].value() + stride - 1) / stride;  // slices of a class, the last ones too many
+    for (size_t place = 0; place < classes.size(); ++place) {
+      for (int64_t tap = 0; tap < kernel; ++tap) {
+        const int64_t distance = static_cast<int64_t>(place) + pad - tap * window.dilation[0];
+        if (distance % stride != 0) continue;
+        const int64_t offset = distance / stride;
+        classes[place].taps.emplace_back(tap, offset);
+        before = std::max(before, -offset);
+        after = std::max(after, offset + count - in[2].value());
+      }
+      if (classes[place].taps.empty()) return nullptr;
+    }
+    constexpr int64_t kMostZeros = 64;  // padding far over a kernel's size is not worth the memory
+    if (before > kMostZeros || after > in[2].value() + kMostZeros) return nullptr;
+
+    Node* const padded = Padded(Frames(x), before, after);
+    Node* const swapped = Emit("transpose", {{"x", {filter}}}, {{"perm", Attributes{2, 0, 1, 3, 4}}});
+    NodeList parts;
+    for (const Class& each : classes) {
+      NodeList frames;
+      NodeList filters;
+      for (const auto& [tap, offset] : each.taps) {
+        frames.push_back(Slice(padded, 1, before + offset, before + offset + count));
+        filters.push_back(Slice(swapped, 0, tap, tap + 1));
+      }
+      const Dim channels = sizes[0] * Dim(static_cast<int64_t>(filters.size()));
+      Node* const flat = Reshaped(Joined(filters, 0), {channels, sizes[1], sizes[3], sizes[4]});
+      Node* const images = Emit(
+          "conv2d_transpose", {{"x", {Images(Joined(frames, 2))}}, {"filter", {flat}}, {"operands", operands}}, attrs);
+      parts.push_back(FramesOf(images, in[0], Dim(count)));
+    }
+    if (parts.size() == 1) return parts[0];
+    for (Node*& part : parts) part = Emit("unsqueeze", {{"x", {part}}}, {{"axis", IntArray({2})}});
+    const auto places = static_cast<int64_t>(parts.size());
+    Node* const all =
+        Emit("flatten", {{"x", {Joined(parts, 2)}}}, {{"start_axis", int64_t{1}}, {"stop_axis", int64_t{2}}});
+    return count * places == out[2].value() ? all : Slice(all, 1, 0, out[2].value());
   }
 
   Node* Pool(const Node::Stmt& pool) {
