@@ -142,7 +142,7 @@ RnnPlan::RnnPlan(const KernelProblem& problem) : spec(SpecOf(problem)) {
 class Direction {
  public:
   Direction(const RnnPlan& plan, const KernelContext& context, int d, float* scratch, ThreadPool* pool)
-      : plan_(plan), context_(context), d_(d), pool_(pool), ops_(TileOps()) {
+      : plan_(plan), context_(context), d_(d), pool_(pool), ops_(TileOps().ops) {
     const auto take = [&scratch](int64_t floats) {
       float* const taken = scratch;
       scratch += floats;

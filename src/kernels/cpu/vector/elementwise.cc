@@ -7,88 +7,6 @@
 #include "kernels/cpu/vector/tile_ops.h"
 
 namespace wherry::cpu {
-namespace {
-
-ElementwiseOp OpOf(const ElementwiseInstruction& instruction) {
-  using From = ElementwiseInstruction::Op;
-  switch (instruction.op) {
-    case From::kAdd: return ElementwiseOp::kAdd;
-    case From::kSub: return ElementwiseOp::kSub;
-    case From::kMul: return ElementwiseOp::kMul;
-    case From::kDiv: return ElementwiseOp::kDiv;
-    case From::kMax: return ElementwiseOp::kMax;
-    case From::kMin: return ElementwiseOp::kMin;
-    case From::kPow: return ElementwiseOp::kPow;
-    case From::kAct: return ToElementwiseOp(instruction.act);
-    case From::kConstant: return ElementwiseOp::kConstant;
-  }
-  Throw(ErrorCode::kInternal, "unknown elementwise instruction ", static_cast<int>(instruction.op));
-}
-
-bool ReadsLeft(ElementwiseOp op) { return op != ElementwiseOp::kConstant; }
-bool ReadsRight(ElementwiseOp op) { return op <= ElementwiseOp::kPow; }
-
-}  // namespace
-
-CompiledElementwise::CompiledElementwise(ElementwiseOp op, float a, float b) {
-  inputs_ = ReadsRight(op) ? 2 : 1;
-  step_count_ = 1;
-  steps_[0] = {static_cast<uint8_t>(op), 0, static_cast<int8_t>(ReadsRight(op) ? 1 : kNone), kOutput, a, b};
-}
-
-CompiledElementwise::CompiledElementwise(const ElementwiseProgram& program) {
-  Validate(program);
-  inputs_ = program.inputs;
-  step_count_ = static_cast<int>(program.instructions.size());
-  constexpr int kRegisters = ElementwiseProgram::kMaxInputs + ElementwiseProgram::kMaxInstructions;
-  // The last instruction that reads each register.
-  std::array<int, kRegisters> last_use;
-  last_use.fill(-1);
-  const auto use = [&](int reg, int at) { last_use[static_cast<size_t>(reg)] = at; };
-  for (int i = 0; i < step_count_; ++i) {
-    const ElementwiseInstruction& instruction = program.instructions[static_cast<size_t>(i)];
-    if (ReadsLeft(OpOf(instruction))) use(instruction.lhs, i);
-    if (ReadsRight(OpOf(instruction))) use(instruction.rhs, i);
-  }
-  // Buffers are taken lowest first and given back after the last use; an instruction may write over what it reads last.
-  std::array<int8_t, kRegisters> place;
-  place.fill(kNone);
-  for (int i = 0; i < inputs_; ++i) place[static_cast<size_t>(i)] = static_cast<int8_t>(i);
-  std::array<bool, ElementwiseProgram::kMaxInstructions> taken{};
-  const auto release = [&](int reg, int at) {
-    const int8_t where = place[static_cast<size_t>(reg)];
-    if (where >= ElementwiseProgram::kMaxInputs && last_use[static_cast<size_t>(reg)] == at) {
-      taken[static_cast<size_t>(where - ElementwiseProgram::kMaxInputs)] = false;
-    }
-  };
-  for (int i = 0; i < step_count_; ++i) {
-    const ElementwiseInstruction& instruction = program.instructions[static_cast<size_t>(i)];
-    const ElementwiseOp op = OpOf(instruction);
-    Step step;
-    step.op = static_cast<uint8_t>(op);
-    step.a = instruction.a;
-    step.b = instruction.b;
-    if (ReadsLeft(op)) {
-      step.x = place[static_cast<size_t>(instruction.lhs)];
-      release(instruction.lhs, i);
-    }
-    if (ReadsRight(op)) {
-      step.y = place[static_cast<size_t>(instruction.rhs)];
-      release(instruction.rhs, i);
-    }
-    if (i + 1 == step_count_) {
-      step.to = kOutput;
-    } else {
-      const auto free = std::find(taken.begin(), taken.end(), false);
-      const int buffer = static_cast<int>(free - taken.begin());
-      *free = true;
-      buffers_ = std::max(buffers_, buffer + 1);
-      step.to = static_cast<int8_t>(ElementwiseProgram::kMaxInputs + buffer);
-      place[static_cast<size_t>(inputs_) + static_cast<size_t>(i)] = step.to;
-    }
-    steps_[static_cast<size_t>(i)] = step;
-  }
-}
 
 BroadcastLoops::BroadcastLoops(const StridedDims& output, std::span<const StridedDims> inputs) {
   const size_t rank = output.dims.size();
@@ -140,7 +58,9 @@ BroadcastLoops::BroadcastLoops(const StridedDims& output, std::span<const Stride
   }
 }
 
-// Runs tiles of whole rows (or parts of long rows): at most kTile floats, whose intermediate results stay in L1.
+// Runs tiles of whole rows (or parts of long rows): at most kTile floats, whose intermediate results stay in L1. An
+// operand that is one number in all of a tile (a value per channel before pixels) is read as that number, not spread
+// over a tile first: adding and multiplying such took three times as long.
 class ElementwiseRunner {
  public:
   ElementwiseRunner(const CompiledElementwise& program, const BroadcastLoops& loops,
@@ -148,6 +68,7 @@ class ElementwiseRunner {
       : program_(program), loops_(loops), inputs_(inputs), out_(out), ops_(TileOps()) {
     cols_ = loops.cols();
     rows_ = loops.numel() / cols_;
+    const bool long_rows = cols_ >= kLongRow && ChangesByRow();
     if (cols_ > kTile) {
       parts_ = (cols_ + kTile - 1) / kTile;
       // Equal parts of whole cache lines.
@@ -156,12 +77,13 @@ class ElementwiseRunner {
       tile_rows_ = 1;
     } else {
       part_cols_ = cols_;
-      tile_rows_ = kTile / cols_;
+      tile_rows_ = long_rows ? 1 : kTile / cols_;
     }
     // What has gaps between short rows gets its results from a tile without.
     scatters_ = tile_rows_ > 1 && !IsDense(-1);
     tiles_ = (rows_ + tile_rows_ - 1) / tile_rows_ * parts_;
     for (int i = 0; i < program.inputs(); ++i) kinds_[static_cast<size_t>(i)] = KindOf(i);
+    Link();
   }
 
   int64_t tiles() const { return tiles_; }
@@ -171,9 +93,9 @@ class ElementwiseRunner {
     alignas(64) float buffers[kMaxBuffers][kTile];
     alignas(64) float results[kTile];
     std::array<const float*, kMaxInputs> filled{};  // inputs whose tile is the same for all tiles
+    int64_t row = begin / parts_ * tile_rows_;
+    int64_t col = begin % parts_ * part_cols_;
     for (int64_t tile = begin; tile < end; ++tile) {
-      const int64_t row = tile / parts_ * tile_rows_;
-      const int64_t col = tile % parts_ * part_cols_;
       const int64_t rows = std::min(tile_rows_, rows_ - row);
       const int64_t cols = std::min(part_cols_, cols_ - col);
       const int64_t out_offset = RowOffset(-1, row) + col;
@@ -189,6 +111,8 @@ class ElementwiseRunner {
             filled[at] = buffer;
           }
           tile_inputs[at] = filled[at];
+        } else if (kinds_[at] == Kind::kUniform) {
+          tile_inputs[at] = inputs_[at] + RowOffset(i, row);
         } else if (tile_rows_ == 1 && Stride(i, loops_.rank() - 1) == 1) {
           tile_inputs[at] = inputs_[at] + RowOffset(i, row) + col;
         } else {
@@ -196,8 +120,13 @@ class ElementwiseRunner {
           tile_inputs[at] = buffer;
         }
       }
-      RunSteps(tile_inputs, buffers, scatters_ ? results : out_ + out_offset, rows * cols);
+      RunCalls(tile_inputs, buffers, scatters_ ? results : out_ + out_offset, rows * cols);
       if (scatters_) Scatter(results, row, rows);
+      col += part_cols_;
+      if (col >= cols_) {
+        col = 0;
+        row += tile_rows_;
+      }
     }
   }
 
@@ -206,9 +135,13 @@ class ElementwiseRunner {
   static constexpr int kMaxBuffers = kMaxInputs + ElementwiseProgram::kMaxInstructions;
   // 1.5 KB: with the usual handful of buffers a tile's data stay in the nearest cache of 32 KB.
   static constexpr int64_t kTile = 384;
+  // Rows from here on are tiles of their own if an operand changes from row to row only: a loop more for each costs
+  // less than spreading it.
+  static constexpr int64_t kLongRow = 40;
 
   enum class Kind : uint8_t {
     kWhole,     // as the tile's result: read where it is
+    kUniform,   // one number in each tile
     kSameTile,  // every tile looks alike: filled once
     kOther,
   };
@@ -225,7 +158,23 @@ class ElementwiseRunner {
     return true;
   }
 
+  // Some input is the same along the rows, but not everywhere.
+  bool ChangesByRow() const {
+    for (int i = 0; i < program_.inputs(); ++i) {
+      if (Stride(i, loops_.rank() - 1) == 0 && !IsNumber(i)) return true;
+    }
+    return false;
+  }
+
+  bool IsNumber(int input) const {
+    for (int d = 0; d < loops_.rank(); ++d) {
+      if (Stride(input, d) != 0) return false;
+    }
+    return true;
+  }
+
   Kind KindOf(int input) const {
+    if (IsNumber(input) || (tile_rows_ == 1 && Stride(input, loops_.rank() - 1) == 0)) return Kind::kUniform;
     const int inner = loops_.rank() - 1;
     bool whole = true;
     bool outer_constant = true;
@@ -271,16 +220,79 @@ class ElementwiseRunner {
     }
   }
 
-  void RunSteps(const std::array<const float*, kMaxInputs>& tile_inputs, float (*buffers)[kTile], float* out,
+  // A step as it runs on these tensors.
+  struct Call {
+    TileOp op = nullptr;
+    int8_t x = CompiledElementwise::kNone;
+    int8_t y = CompiledElementwise::kNone;
+    int8_t to = CompiledElementwise::kOutput;
+    bool single = false;  // of uniform operands: so is the result
+    bool affine = false;  // x * y + summand, both uniform
+    int8_t summand = CompiledElementwise::kNone;
+    float a = 0.0f;
+    float b = 0.0f;
+  };
+
+  void Link() {
+    std::array<bool, kMaxBuffers> uniform{};
+    for (int i = 0; i < program_.inputs(); ++i) {
+      uniform[static_cast<size_t>(i)] = kinds_[static_cast<size_t>(i)] == Kind::kUniform;
+    }
+    const auto is_uniform = [&uniform](int8_t at) { return at < 0 || uniform[static_cast<size_t>(at)]; };
+    for (int i = 0; i < program_.step_count_; ++i) {
+      const CompiledElementwise::Step& step = program_.steps_[static_cast<size_t>(i)];
+      Call call{.op = ops_.ops[step.op], .x = step.x, .y = step.y, .to = step.to, .a = step.a, .b = step.b};
+      call.single = is_uniform(step.x) && is_uniform(step.y);
+      if (!call.single && step.y >= 0) {
+        if (is_uniform(step.x)) call.op = ops_.uniform_x[step.op];
+        if (is_uniform(step.y)) call.op = ops_.uniform_y[step.op];
+      }
+      if (const int8_t summand = SummandAfter(i, is_uniform); summand >= 0) {
+        if (is_uniform(call.x)) std::swap(call.x, call.y);
+        call.op = ops_.ops[static_cast<size_t>(ToElementwiseOp(ActKind::kLinear))];
+        call.affine = true;
+        call.summand = summand;
+        call.to = program_.steps_[static_cast<size_t>(++i)].to;
+      }
+      if (call.to >= 0) uniform[static_cast<size_t>(call.to)] = call.single;
+      calls_[static_cast<size_t>(call_count_++)] = call;
+    }
+  }
+
+  // Where the uniform value is that step i + 1 adds to the product of a tensor and a uniform factor that step i is, and
+  // only step i + 1 reads; kNone if they do otherwise.
+  template <typename IsUniform>
+  int8_t SummandAfter(int i, const IsUniform& is_uniform) const {
+    if (i + 1 >= program_.step_count_) return CompiledElementwise::kNone;
+    const CompiledElementwise::Step& product = program_.steps_[static_cast<size_t>(i)];
+    const CompiledElementwise::Step& sum = program_.steps_[static_cast<size_t>(i + 1)];
+    // The place of the product is given back, and taken again as the lowest, if nothing else reads it.
+    const bool read_once = sum.to == product.to || sum.to == CompiledElementwise::kOutput;
+    if (static_cast<ElementwiseOp>(product.op) != ElementwiseOp::kMul ||
+        static_cast<ElementwiseOp>(sum.op) != ElementwiseOp::kAdd || !read_once ||
+        is_uniform(product.x) == is_uniform(product.y)) {
+      return CompiledElementwise::kNone;
+    }
+    const int8_t other = sum.x == product.to ? sum.y : sum.x;
+    const bool adds_product = (sum.x == product.to) != (sum.y == product.to);
+    return adds_product && is_uniform(other) ? other : CompiledElementwise::kNone;
+  }
+
+  void RunCalls(const std::array<const float*, kMaxInputs>& tile_inputs, float (*buffers)[kTile], float* out,
                 int64_t n) const {
     const auto place = [&](int8_t at) -> const float* {
       if (at < 0) return nullptr;
       return at < kMaxInputs ? tile_inputs[static_cast<size_t>(at)] : buffers[at];
     };
-    for (int i = 0; i < program_.step_count_; ++i) {
-      const CompiledElementwise::Step& step = program_.steps_[static_cast<size_t>(i)];
-      float* const to = step.to == CompiledElementwise::kOutput ? out : buffers[step.to];
-      ops_[step.op](place(step.x), place(step.y), to, n, step.a, step.b);
+    for (int i = 0; i < call_count_; ++i) {
+      const Call& call = calls_[static_cast<size_t>(i)];
+      float* const to = call.to == CompiledElementwise::kOutput ? out : buffers[call.to];
+      if (call.affine) {
+        call.op(place(call.x), nullptr, to, n, *place(call.y), *place(call.summand));
+      } else {
+        call.op(place(call.x), place(call.y), to, call.single ? 1 : n, call.a, call.b);
+      }
+      if (call.single && call.to == CompiledElementwise::kOutput) std::fill(to + 1, to + n, to[0]);
     }
   }
 
@@ -288,7 +300,7 @@ class ElementwiseRunner {
   const BroadcastLoops& loops_;
   std::span<const float* const> inputs_;
   float* const out_;
-  const std::array<TileOp, kElementwiseOps>& ops_;
+  const TileOpTable& ops_;
   int64_t cols_;
   int64_t rows_;
   int64_t parts_ = 1;  // tiles of a row
@@ -297,6 +309,8 @@ class ElementwiseRunner {
   bool scatters_ = false;
   int64_t tiles_;
   std::array<Kind, kMaxInputs> kinds_{};
+  std::array<Call, ElementwiseProgram::kMaxInstructions> calls_{};
+  int call_count_ = 0;
 };
 
 void RunElementwise(const CompiledElementwise& program, const BroadcastLoops& loops,

@@ -23,6 +23,7 @@ enum class ElementwiseOp : uint8_t {
   kConstant,  // a
   kActivation,
 };
+inline constexpr int kBinaryElementwiseOps = static_cast<int>(ElementwiseOp::kPow) + 1;
 inline constexpr int kElementwiseOps = static_cast<int>(ElementwiseOp::kActivation) + kActKinds;
 
 constexpr ElementwiseOp ToElementwiseOp(ActKind kind) {

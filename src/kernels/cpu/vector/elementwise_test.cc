@@ -149,6 +149,38 @@ TEST(Elementwise, EveryBinaryInstruction) {
     for (const Op op : {Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kMax, Op::kMin, Op::kPow}) {
       SCOPED_TRACE(static_cast<int>(op));
       Check({2, {Binary(op, 0, 1)}}, {3, 133}, {{3, 133}, {133}}, nullptr);
+      Check({2, {Binary(op, 0, 1)}}, {3, 133}, {{3, 133}, {3, 1}}, nullptr);
+      Check({2, {Binary(op, 0, 1)}}, {3, 133}, {{3, 1}, {3, 133}}, nullptr);
+      Check({2, {Binary(op, 0, 1)}}, {3, 133}, {{3, 1}, {}}, nullptr);
+    }
+  });
+}
+
+// A number per channel, or for all: read as such, and multiplied and added in one step, unless the product is read
+// again.
+TEST(Elementwise, UniformOperands) {
+  using Op = Instruction::Op;
+  const ElementwiseProgram programs[] = {
+      {3, {Binary(Op::kMul, 0, 1), Binary(Op::kAdd, 3, 2)}},
+      {3, {Binary(Op::kMul, 1, 0), Binary(Op::kAdd, 2, 3), Act(ActKind::kRelu, 4)}},
+      {3, {Binary(Op::kMul, 0, 1), Binary(Op::kAdd, 3, 2), Binary(Op::kMul, 3, 4)}},
+      {3, {Binary(Op::kMul, 0, 1), Binary(Op::kAdd, 3, 3), Binary(Op::kSub, 4, 2)}},
+      {3, {Binary(Op::kMul, 0, 1), Binary(Op::kAdd, 3, 0)}},
+      {3, {Binary(Op::kMul, 1, 2), Binary(Op::kAdd, 3, 0)}},
+      {3, {Binary(Op::kSub, 0, 1), Act(ActKind::kRsqrt, 2), Binary(Op::kMul, 3, 4), Binary(Op::kAdd, 5, 1)}},
+      {3, {Binary(Op::kAdd, 1, 2), Act(ActKind::kSqrt, 3)}},
+      {3, {{Op::kConstant, ActKind::kIdentity, 0.75f, 0.0f, -1, -1}, Binary(Op::kMul, 0, 3), Binary(Op::kAdd, 1, 4)}},
+  };
+  ThreadPool two(2);
+  ForEachIsa([&] {
+    for (const ElementwiseProgram& program : programs) {
+      SCOPED_TRACE(ToString(program));
+      for (const int64_t pixels : {1, 3, 39, 40, 49, 384, 385, 3000}) {
+        SCOPED_TRACE(pixels);
+        Check(program, {2, 19, pixels}, {{2, 19, pixels}, {19, 1}, {19, 1}}, &two);
+        Check(program, {19, pixels}, {{19, pixels}, {19, 1}, {}}, nullptr);
+        Check(program, {19, pixels}, {{19, pixels}, {pixels}, {1}}, nullptr);
+      }
     }
   });
 }

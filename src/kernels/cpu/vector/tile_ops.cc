@@ -43,31 +43,88 @@ HWY_INLINE FloatVec Unary(FloatVec x, FloatVec a, FloatVec b) {
   return Activate<static_cast<ActKind>(static_cast<int>(kOp) - static_cast<int>(Op::kActivation))>(x, a, b);
 }
 
+// out[i] = fn(a vector's worth from i on) for i < n. The last vector of at least one overlaps the one before: a masked
+// store takes dozens of cycles on some processors, as long as the rest of a short row. It is computed first, since out
+// may be what is read.
+template <class Fn>
+HWY_INLINE void ForEachVector(float* out, int64_t n, const Fn& fn) {
+  if (n < kLanes) {
+    if (n > 0) StoreN(fn.First(n), out, n);
+    return;
+  }
+  const FloatVec last = fn.At(n - kLanes);
+  for (int64_t i = 0; i + kLanes < n; i += kLanes) Store(fn.At(i), out + i);
+  Store(last, out + n - kLanes);
+}
+
+template <Op kOp>
+struct OfBoth {
+  const float* x;
+  const float* y;
+  HWY_INLINE FloatVec At(int64_t i) const { return Binary<kOp>(Load(x + i), Load(y + i)); }
+  HWY_INLINE FloatVec First(int64_t n) const { return Binary<kOp>(LoadN(x, n), LoadN(y, n)); }
+};
+
+template <Op kOp>
+struct OfUniformX {
+  FloatVec x;
+  const float* y;
+  HWY_INLINE FloatVec At(int64_t i) const { return Binary<kOp>(x, Load(y + i)); }
+  HWY_INLINE FloatVec First(int64_t n) const { return Binary<kOp>(x, LoadN(y, n)); }
+};
+
+template <Op kOp>
+struct OfUniformY {
+  const float* x;
+  FloatVec y;
+  HWY_INLINE FloatVec At(int64_t i) const { return Binary<kOp>(Load(x + i), y); }
+  HWY_INLINE FloatVec First(int64_t n) const { return Binary<kOp>(LoadN(x, n), y); }
+};
+
+template <Op kOp>
+struct OfOne {
+  const float* x;
+  FloatVec a, b;
+  HWY_INLINE FloatVec At(int64_t i) const { return Unary<kOp>(Load(x + i), a, b); }
+  HWY_INLINE FloatVec First(int64_t n) const { return Unary<kOp>(LoadN(x, n), a, b); }
+};
+
+struct Constant {
+  FloatVec a;
+  HWY_INLINE FloatVec At(int64_t /*i*/) const { return a; }
+  HWY_INLINE FloatVec First(int64_t /*n*/) const { return a; }
+};
+
 template <Op kOp>
 void Tile(const float* x, const float* y, float* out, int64_t n, float a, float b) {
   if constexpr (kOp <= Op::kPow) {
-    int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) Store(Binary<kOp>(Load(x + i), Load(y + i)), out + i);
-    if (i < n) StoreN(Binary<kOp>(LoadN(x + i, n - i), LoadN(y + i, n - i)), out + i, n - i);
+    ForEachVector(out, n, OfBoth<kOp>{x, y});
   } else if constexpr (kOp == Op::kConstant) {
-    int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) Store(Set(a), out + i);
-    if (i < n) StoreN(Set(a), out + i, n - i);
+    ForEachVector(out, n, Constant{Set(a)});
   } else {
-    const FloatVec va = Set(a);
-    const FloatVec vb = Set(b);
-    int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) Store(Unary<kOp>(Load(x + i), va, vb), out + i);
-    if (i < n) StoreN(Unary<kOp>(LoadN(x + i, n - i), va, vb), out + i, n - i);
+    ForEachVector(out, n, OfOne<kOp>{x, Set(a), Set(b)});
   }
 }
 
-template <int... kOp>
-constexpr std::array<TileOp, kElementwiseOps> MakeTable(std::integer_sequence<int, kOp...>) {
-  return {&Tile<static_cast<Op>(kOp)>...};
+template <Op kOp>
+void TileOfUniformX(const float* x, const float* y, float* out, int64_t n, float /*a*/, float /*b*/) {
+  ForEachVector(out, n, OfUniformX<kOp>{Set(*x), y});
 }
 
-constexpr std::array<TileOp, kElementwiseOps> kTileOps = MakeTable(std::make_integer_sequence<int, kElementwiseOps>());
+template <Op kOp>
+void TileOfUniformY(const float* x, const float* y, float* out, int64_t n, float /*a*/, float /*b*/) {
+  ForEachVector(out, n, OfUniformY<kOp>{x, Set(*y)});
+}
+
+template <int... kOp, int... kBinary>
+constexpr TileOpTable MakeTable(std::integer_sequence<int, kOp...>, std::integer_sequence<int, kBinary...>) {
+  return {{&Tile<static_cast<Op>(kOp)>...},
+          {&TileOfUniformX<static_cast<Op>(kBinary)>...},
+          {&TileOfUniformY<static_cast<Op>(kBinary)>...}};
+}
+
+constexpr TileOpTable kTileOps = MakeTable(std::make_integer_sequence<int, kElementwiseOps>(),
+                                           std::make_integer_sequence<int, kBinaryElementwiseOps>());
 
 }  // namespace
 }  // namespace wherry::cpu::HWY_NAMESPACE
@@ -76,7 +133,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace wherry::cpu {
 
-const std::array<TileOp, kElementwiseOps>& TileOps() { return *WHERRY_ISA_CALL(kTileOps); }
+const TileOpTable& TileOps() { return *WHERRY_ISA_CALL(kTileOps); }
 
 }  // namespace wherry::cpu
 #endif  // HWY_ONCE

@@ -12,7 +12,15 @@ namespace wherry::cpu {
 // out may be x or y.
 using TileOp = void (*)(const float* x, const float* y, float* out, int64_t n, float a, float b);
 
-// By ElementwiseOp, for the active instruction set.
-const std::array<TileOp, kElementwiseOps>& TileOps();
+// By ElementwiseOp. Those of uniform operands read one float of x or of y, for all i, and are there for the operators
+// of two operands.
+struct TileOpTable {
+  std::array<TileOp, kElementwiseOps> ops;
+  std::array<TileOp, kBinaryElementwiseOps> uniform_x;
+  std::array<TileOp, kBinaryElementwiseOps> uniform_y;
+};
+
+// For the active instruction set.
+const TileOpTable& TileOps();
 
 }  // namespace wherry::cpu
