@@ -23,6 +23,11 @@ void PRelu(OnnxContext& c) {
     if (!axes.empty()) slope = c.Unsqueezed(slope, axes);
   }
   const std::string zero = c.Like(x, 0.0);
+  if (IsFloating(c.TypeOf(x))) {
+    // One pass over memory, once the three are fused; exact for finite slopes.
+    const std::string below = c.Binary("multiply", c.Binary("minimum", x, zero), slope);
+    return c.Bind(0, c.Binary("add", c.Unary("relu", x), below));
+  }
   const std::string scaled = c.Binary("multiply", x, slope);
   c.EmitResult("where", {{"condition", {c.Binary("less_than", x, zero)}}, {"x", {scaled}}, {"y", {x}}});
 }
