@@ -1,9 +1,9 @@
 // What arithmetic says about constants and repeated operators: x + 0, x - 0, x * 1, x / 1 and pow(x, 1) are x;
-// pow(x, 2) is square(x); -(-x) is x; numbers that a value is multiplied by, or that are added to it, become
-// one. Weights come second, subtracting one is adding its negative, and dividing by powers of two is multiplying.
-// A result keeps its shape and type, and NaN stays NaN (so x * 0 is left). Nothing is reordered that would round
-// otherwise by more than a product or sum does: 1e8 - 1e8 is left, as is dividing by 3.
-// (x + 0 gives 0 for -0; x is -0 then, which is equal to it.)
+// powers of -2, -1, 1/2, 2, 3 and 4 are products, reciprocals and roots; -(-x) is x; numbers that a value is multiplied
+// by, or that are added to it, become one. Weights come second, subtracting one is adding its negative, and dividing by
+// powers of two is multiplying. A result keeps its shape and type, and NaN stays NaN (so x * 0 is left). Nothing is
+// reordered that would round otherwise by more than a product or sum does: 1e8 - 1e8 is left, as is dividing by 3. (x +
+// 0 gives 0 for -0; x is -0 then, which is equal to it.)
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -150,9 +150,7 @@ class AlgebraPass : public ProgramPass {
         Forward(graph, node, x);
         return true;
       }
-      if (op == "elementwise_pow" && *number == 2 && IsFloating(x->AsArg().type.dtype)) {
-        return Become(graph, node, "square", x);
-      }
+      if (op == "elementwise_pow" && IsFloating(x->AsArg().type.dtype)) return Power(graph, node, x, *number);
     }
     if (op == "divide" && SameMeta(y, out) && IsFloating(out->AsArg().type.dtype) && Uniform(*graph, x) == 1.0) {
       return Become(graph, node, "reciprocal", y);
@@ -160,6 +158,27 @@ class AlgebraPass : public ProgramPass {
     bool changed = Canonical(graph, node);
     while (Gather(graph, node)) changed = true;
     return changed;
+  }
+
+  // What overflows or vanishes on the way does so in the end, and each product rounds once more: within 2 ulp. The root
+  // of -infinity is NaN, as of other negative numbers, and that of -0 is -0, where pow gives infinity and 0 (PyTorch
+  // computes pow(x, 0.5) so too). pow(x, -0.5) stays: it is infinite of one sign for both zeros.
+  static bool Power(SSAGraph* graph, Node*& node, Node* x, double number) {
+    if (number == 2) return Become(graph, node, "square", x);
+    if (number == -1) return Become(graph, node, "reciprocal", x);
+    if (number == 0.5) return Become(graph, node, "sqrt", x);
+    if (number != 3 && number != 4 && number != -2) return false;
+    const Node* const out = node->AsStmt().output();
+    OpDesc first(number == -2 ? "reciprocal" : "square");
+    OpDesc second(number == 3 ? "multiply" : "square");
+    Node* const part = graph->NewArg(out->AsArg().name + ".part", out->AsArg().type);
+    first.SetInput("x", {x->AsArg().name});
+    first.SetOutput("out", {part->AsArg().name});
+    graph->NewStmt(first, node);
+    second.SetInput("x", {part->AsArg().name});
+    if (number == 3) second.SetInput("y", {x->AsArg().name});
+    Replace(graph, node, std::move(second));
+    return true;
   }
 
   // x - w is x + -w, and x / w is x * 1/w where that is exact.
