@@ -8,12 +8,16 @@
 namespace wherry::cpu {
 namespace {
 
-void RunUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, ActKind kind, float a = 0.0F,
+void RunUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, ElementwiseOp op, float a = 0.0F,
               float b = 0.0F) {
   const BroadcastLoops loops = LoopsOver(out->meta(), {&x.meta(), 1});
   const float* const input = x.data<float>();
-  RunElementwise(CompiledElementwise(ToElementwiseOp(kind), a, b), loops, {&input, 1}, out->mutable_data<float>(),
-                 context.pool());
+  RunElementwise(CompiledElementwise(op, a, b), loops, {&input, 1}, out->mutable_data<float>(), context.pool());
+}
+
+void RunUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, ActKind kind, float a = 0.0F,
+              float b = 0.0F) {
+  RunUnary(context, x, out, ToElementwiseOp(kind), a, b);
 }
 
 #define WHERRY_CPU_UNARY(name, ...)                                              \
@@ -41,6 +45,12 @@ WHERRY_CPU_UNARY(Erf, ActKind::kErf)
 WHERRY_CPU_UNARY(Silu, ActKind::kSwish, 1.0F)
 WHERRY_CPU_UNARY(Mish, ActKind::kMish)
 WHERRY_CPU_UNARY(HardSwish, ActKind::kHardSwish)
+WHERRY_CPU_UNARY(Sin, ElementwiseOp::kSin)
+WHERRY_CPU_UNARY(Cos, ElementwiseOp::kCos)
+WHERRY_CPU_UNARY(Tan, ElementwiseOp::kTan)
+WHERRY_CPU_UNARY(Asin, ElementwiseOp::kAsin)
+WHERRY_CPU_UNARY(Acos, ElementwiseOp::kAcos)
+WHERRY_CPU_UNARY(Atan, ElementwiseOp::kAtan)
 #undef WHERRY_CPU_UNARY
 
 template <typename T>
@@ -111,6 +121,12 @@ REGISTER_KERNEL(ceil, cpu, kNative, kAny, Ceil, float).PixelStrides();
 REGISTER_KERNEL(round, cpu, kNative, kAny, Round, float).PixelStrides();
 REGISTER_KERNEL(sign, cpu, kNative, kAny, Sign, float).PixelStrides();
 REGISTER_KERNEL(erf, cpu, kNative, kAny, Erf, float).PixelStrides();
+REGISTER_KERNEL(sin, cpu, kNative, kAny, Sin, float).PixelStrides();
+REGISTER_KERNEL(cos, cpu, kNative, kAny, Cos, float).PixelStrides();
+REGISTER_KERNEL(tan, cpu, kNative, kAny, Tan, float).PixelStrides();
+REGISTER_KERNEL(asin, cpu, kNative, kAny, Asin, float).PixelStrides();
+REGISTER_KERNEL(acos, cpu, kNative, kAny, Acos, float).PixelStrides();
+REGISTER_KERNEL(atan, cpu, kNative, kAny, Atan, float).PixelStrides();
 REGISTER_KERNEL(softplus, cpu, kNative, kAny, Softplus, float).PixelStrides();
 REGISTER_KERNEL(silu, cpu, kNative, kAny, Silu, float).PixelStrides();
 REGISTER_KERNEL(mish, cpu, kNative, kAny, Mish, float).PixelStrides();

@@ -13,6 +13,7 @@
 
 #include "kernels/cpu/simd/activation-inl.h"
 #include "kernels/cpu/simd/pow-inl.h"
+#include "kernels/cpu/simd/trig-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
@@ -42,12 +43,36 @@ struct ErfFn {
 struct SigmoidFn {
   HWY_INLINE FloatVec operator()(FloatVec v) const { return Sigmoid(v); }
 };
+struct SinFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Sin(v); }
+};
+struct CosFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Cos(v); }
+};
+struct TanFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Tan(v); }
+};
+struct AsinFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Asin(v); }
+};
+struct AcosFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Acos(v); }
+};
+struct AtanFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Atan(v); }
+};
 
 void MapExp(const float* x, float* y, int64_t n) { Map(ExpFn(), x, y, n); }
 void MapLog(const float* x, float* y, int64_t n) { Map(LogFn(), x, y, n); }
 void MapTanh(const float* x, float* y, int64_t n) { Map(TanhFn(), x, y, n); }
 void MapErf(const float* x, float* y, int64_t n) { Map(ErfFn(), x, y, n); }
 void MapSigmoid(const float* x, float* y, int64_t n) { Map(SigmoidFn(), x, y, n); }
+void MapSin(const float* x, float* y, int64_t n) { Map(SinFn(), x, y, n); }
+void MapCos(const float* x, float* y, int64_t n) { Map(CosFn(), x, y, n); }
+void MapTan(const float* x, float* y, int64_t n) { Map(TanFn(), x, y, n); }
+void MapAsin(const float* x, float* y, int64_t n) { Map(AsinFn(), x, y, n); }
+void MapAcos(const float* x, float* y, int64_t n) { Map(AcosFn(), x, y, n); }
+void MapAtan(const float* x, float* y, int64_t n) { Map(AtanFn(), x, y, n); }
 
 struct PowFn {
   FloatVec y;
@@ -157,6 +182,65 @@ TEST(Math, SigmoidWithin3Ulp) {
     }
   };
   ForEachIsa([&] { CheckEverywhere(map, exact, 3.0); });
+}
+
+TEST(Math, SinWithin2Ulp) {
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapSin), [](double x) { return std::sin(x); }, 2.0);
+  });
+}
+
+TEST(Math, CosWithin2Ulp) {
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapCos), [](double x) { return std::cos(x); }, 2.0);
+  });
+}
+
+TEST(Math, TanWithin3Ulp) {
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapTan), [](double x) { return std::tan(x); }, 3.0);
+  });
+}
+
+TEST(Math, AsinWithin3Ulp) {
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapAsin), [](double x) { return std::asin(x); }, 3.0);
+  });
+}
+
+TEST(Math, AcosWithin2Ulp) {
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapAcos), [](double x) { return std::acos(x); }, 2.0);
+  });
+}
+
+TEST(Math, AtanWithin3Ulp) {
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapAtan), [](double x) { return std::atan(x); }, 3.0);
+  });
+}
+
+// The floats next to multiples of pi / 2, of which little is left.
+TEST(Math, AnglesNearQuarterTurns) {
+  ForEachIsa([] {
+    double worst = 0.0;
+    for (int n = -600000; n <= 600000; n += 7) {
+      const float near = static_cast<float>(n * 1.5707963267948966);
+      const float x[] = {std::nextafter(near, -1e9f), near, std::nextafter(near, 1e9f)};
+      float y[3];
+      WHERRY_ISA_CALL(MapSin)(x, y, 3);
+      for (int i = 0; i < 3; ++i) worst = std::fmax(worst, UlpError(y[i], std::sin(static_cast<double>(x[i]))));
+      WHERRY_ISA_CALL(MapCos)(x, y, 3);
+      for (int i = 0; i < 3; ++i) worst = std::fmax(worst, UlpError(y[i], std::cos(static_cast<double>(x[i]))));
+    }
+    EXPECT_LE(worst, 2.0);
+  });
 }
 
 TEST(Math, PowWithin1Ulp) {

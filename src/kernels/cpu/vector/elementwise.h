@@ -21,6 +21,12 @@ enum class ElementwiseOp : uint8_t {
   kMin,  // NaN if either is
   kPow,
   kConstant,  // a
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
   kActivation,
 };
 inline constexpr int kBinaryElementwiseOps = static_cast<int>(ElementwiseOp::kPow) + 1;

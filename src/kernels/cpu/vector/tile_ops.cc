@@ -10,6 +10,7 @@
 
 #include "kernels/cpu/simd/activation-inl.h"
 #include "kernels/cpu/simd/pow-inl.h"
+#include "kernels/cpu/simd/trig-inl.h"
 #include "kernels/cpu/vector/reduce-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,7 +41,21 @@ HWY_INLINE FloatVec Binary(FloatVec x, FloatVec y) {
 
 template <Op kOp>
 HWY_INLINE FloatVec Unary(FloatVec x, FloatVec a, FloatVec b) {
-  return Activate<static_cast<ActKind>(static_cast<int>(kOp) - static_cast<int>(Op::kActivation))>(x, a, b);
+  if constexpr (kOp == Op::kSin) {
+    return Sin(x);
+  } else if constexpr (kOp == Op::kCos) {
+    return Cos(x);
+  } else if constexpr (kOp == Op::kTan) {
+    return Tan(x);
+  } else if constexpr (kOp == Op::kAsin) {
+    return Asin(x);
+  } else if constexpr (kOp == Op::kAcos) {
+    return Acos(x);
+  } else if constexpr (kOp == Op::kAtan) {
+    return Atan(x);
+  } else {
+    return Activate<static_cast<ActKind>(static_cast<int>(kOp) - static_cast<int>(Op::kActivation))>(x, a, b);
+  }
 }
 
 // out[i] = fn(a vector's worth from i on) for i < n. The last vector of at least one overlaps the one before: a masked
