@@ -46,18 +46,34 @@ BroadcastLoops LoopsOver(const TensorMeta& out, std::span<const TensorMeta> inpu
 }
 
 void RunTyped(TypedTile tile, std::span<const DenseTensor* const> inputs, DenseTensor* out, ThreadPool* pool) {
-  std::array<TensorMeta, 3> metas;
   std::array<TileInput, 3> tensors;
-  WHERRY_CHECK(inputs.size() <= metas.size(), inputs.size(), " inputs of a loop that has at most three");
+  WHERRY_CHECK(inputs.size() <= tensors.size(), inputs.size(), " inputs of a loop that has at most three");
+  bool plain = out->meta().is_plain();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    metas[i] = inputs[i]->meta();
     tensors[i] = {inputs[i]->raw_data(), SizeOf(inputs[i]->dtype())};
+    plain = plain && inputs[i]->meta().is_plain() && inputs[i]->numel() == out->numel();
   }
+  const size_t out_size = SizeOf(out->dtype());
+  char* const to = static_cast<char*>(out->mutable_raw_data());
+  if (plain) {
+    // One run. Making loops for it took longer than the few elements that shapes have.
+    constexpr int64_t kMinElements = 32768;  // as of tiles
+    ParallelFor(pool, out->numel(), kMinElements, [&](int64_t begin, int64_t end) {
+      std::array<const void*, 3> from{};
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        from[i] = static_cast<const char*>(tensors[i].data) + static_cast<size_t>(begin) * tensors[i].size;
+      }
+      tile(from[0], from[1], from[2], to + static_cast<size_t>(begin) * out_size, end - begin);
+    });
+    return;
+  }
+  std::array<TensorMeta, 3> metas;
+  for (size_t i = 0; i < inputs.size(); ++i) metas[i] = inputs[i]->meta();
   const BroadcastLoops loops = LoopsOver(out->meta(), {metas.data(), inputs.size()});
   const size_t count = inputs.size();
-  BroadcastTiles(loops, {tensors.data(), count}, out->mutable_raw_data(), SizeOf(out->dtype()))
-      .Run(pool, [tile, count](const BroadcastTiles::Inputs& at, void* to, int64_t n) {
-        tile(at[0], count > 1 ? at[1] : nullptr, count > 2 ? at[2] : nullptr, to, n);
+  BroadcastTiles(loops, {tensors.data(), count}, to, out_size)
+      .Run(pool, [tile, count](const BroadcastTiles::Inputs& at, void* part, int64_t n) {
+        tile(at[0], count > 1 ? at[1] : nullptr, count > 2 ? at[2] : nullptr, part, n);
       });
 }
 

@@ -13,8 +13,8 @@ BroadcastLoops::BroadcastLoops(const StridedDims& output, std::span<const Stride
   WHERRY_CHECK(inputs.size() <= kMaxInputs, inputs.size(), " inputs, at most ", kMaxInputs);
   WHERRY_CHECK(rank < kMaxRank, "rank ", rank, ", at most ", kMaxRank - 1);
   // The dimensions other than 1, outermost in memory first.
-  std::array<int64_t, kMaxRank> dims{};
-  std::array<Strides, kMaxRank> strides{};
+  std::array<int64_t, kMaxRank> dims;
+  std::array<Strides, kMaxRank> strides;
   size_t count = 0;
   for (size_t axis = 0; axis < rank; ++axis) {
     const int64_t dim = output.dims[axis];

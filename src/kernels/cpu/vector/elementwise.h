@@ -97,8 +97,9 @@ class BroadcastLoops {
 
   int rank_ = 0;  // at least 1 when made
   int64_t numel_ = 1;
-  std::array<int64_t, kMaxRank> dims_{};
-  std::array<Strides, kMaxRank> strides_{};
+  // Of these, as many as the rank and the inputs are; clearing all would take longer than what shapes are computed by.
+  std::array<int64_t, kMaxRank> dims_;
+  std::array<Strides, kMaxRank> strides_;
 };
 
 // out = program(inputs). out may be an input that has the output's shape and strides. Thread-safe, allocates nothing; a
