@@ -1,52 +1,25 @@
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/floats.h"
 #include "kernels/ref/regions.h"
+#include "op/infer/roi_samples.h"
 
 namespace wherry::ref {
 namespace {
 
-// One sample along one axis: two pixels with weights.
-struct Sample {
-  int64_t low;
-  int64_t high;
-  double low_weight;
-  double high_weight;
-};
-
 // The samples of one part of a region along one axis that do not lie outside the image, and how many there would be.
 struct Samples {
-  std::vector<Sample> inside;
+  std::vector<RoiSample> inside;
   double count = 0;
 };
 
 Samples SamplesOf(double begin, double size, int64_t ratio, int64_t extent) {
   Samples samples;
-  if (!std::isfinite(begin) || !std::isfinite(size) || extent == 0) return samples;
-  samples.count = ratio > 0 ? static_cast<double>(ratio) : std::max(0.0, std::ceil(size));
-  const double step = size / samples.count;
-  // Far outside there may be any number of them: only those from -1 to the extent are walked.
-  double first = 0.0;
-  if (step > 0.0) first = std::max(0.0, std::floor((-1.0 - begin) / step - 0.5));
-  constexpr double kCountable = 1e15;  // beyond, adding 1 changes nothing
-  if (first > kCountable) return samples;
-  for (double i = first; i < samples.count; ++i) {
-    double x = begin + (i + 0.5) * step;
-    if (step > 0.0 && x > static_cast<double>(extent)) break;
-    if (!(x >= -1.0 && x <= static_cast<double>(extent))) continue;
-    x = std::max(x, 0.0);
-    int64_t low = static_cast<int64_t>(x);
-    if (low >= extent - 1) {
-      samples.inside.push_back({extent - 1, extent - 1, 1.0, 0.0});
-    } else {
-      const double t = x - static_cast<double>(low);
-      samples.inside.push_back({low, low + 1, 1.0 - t, t});
-    }
-  }
+  samples.count = ForEachRoiSample(begin, size, ratio, extent,
+                                   [&samples](const RoiSample& sample) { samples.inside.push_back(sample); });
   return samples;
 }
 
@@ -55,13 +28,13 @@ double Mean(const T* image, int64_t width, const Samples& rows, const Samples& c
   double sum = 0.0;
   const auto row_sum = [&](int64_t row) {
     double value = 0.0;
-    for (const Sample& c : columns.inside) {
+    for (const RoiSample& c : columns.inside) {
       value += c.low_weight * static_cast<double>(Load(image[row * width + c.low])) +
                c.high_weight * static_cast<double>(Load(image[row * width + c.high]));
     }
     return value;
   };
-  for (const Sample& r : rows.inside) sum += r.low_weight * row_sum(r.low) + r.high_weight * row_sum(r.high);
+  for (const RoiSample& r : rows.inside) sum += r.low_weight * row_sum(r.low) + r.high_weight * row_sum(r.high);
   return sum / std::max(1.0, rows.count * columns.count);
 }
 
@@ -71,8 +44,8 @@ double Largest(const T* image, int64_t width, const Samples& rows, const Samples
   const auto inside = static_cast<double>(rows.inside.size() * columns.inside.size());
   bool any = inside < all || all == 0.0;  // a sample outside of the image is 0
   double largest = 0.0;
-  for (const Sample& r : rows.inside) {
-    for (const Sample& c : columns.inside) {
+  for (const RoiSample& r : rows.inside) {
+    for (const RoiSample& c : columns.inside) {
       const auto share = [&](int64_t row, double row_weight, int64_t column, double column_weight) {
         const double value = row_weight * column_weight * static_cast<double>(Load(image[row * width + column]));
         largest = any ? MaxElement(value, largest) : value;
