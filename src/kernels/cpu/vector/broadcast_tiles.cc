@@ -75,9 +75,9 @@ void BroadcastTiles::RunTiles(int64_t begin, int64_t end, Body body) const {
   alignas(64) char buffers[kMaxInputs][kTile * kMaxSize];
   alignas(64) char results[kTile * kMaxSize];
   std::array<const char*, kMaxInputs> filled{};  // inputs whose tile is the same for all tiles
+  int64_t row = begin / parts_ * tile_rows_;
+  int64_t col = begin % parts_ * part_cols_;
   for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t row = tile / parts_ * tile_rows_;
-    const int64_t col = tile % parts_ * part_cols_;
     const int64_t rows = std::min(tile_rows_, rows_ - row);
     const int64_t cols = std::min(part_cols_, cols_ - col);
     const int64_t out_offset = RowOffset(-1, row) + col;
@@ -102,6 +102,11 @@ void BroadcastTiles::RunTiles(int64_t begin, int64_t end, Body body) const {
     }
     body(tile_inputs, scatters_ ? results : out_ + out_offset * out_size_, rows * cols);
     if (scatters_) Scatter(results, row, rows);
+    col += part_cols_;
+    if (col >= cols_) {
+      col = 0;
+      row += tile_rows_;
+    }
   }
 }
 

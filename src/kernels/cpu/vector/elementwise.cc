@@ -107,7 +107,7 @@ class ElementwiseRunner {
           tile_inputs[at] = inputs_[at] + (scatters_ ? row * cols_ : out_offset);
         } else if (kinds_[at] == Kind::kSameTile) {
           if (filled[at] == nullptr) {
-            Fill(i, 0, 0, tile_rows_, part_cols_, buffer);
+            Fill(i, 0, 0, std::min(tile_rows_, rows_), part_cols_, buffer);
             filled[at] = buffer;
           }
           tile_inputs[at] = filled[at];
