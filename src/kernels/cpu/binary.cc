@@ -47,6 +47,16 @@ void Power(const CpuContext& context, const DenseTensor& x, const DenseTensor& y
   RunFloat(context, x, y, out, ElementwiseOp::kPow);
 }
 
+template <typename T>
+void Fmod(const CpuContext& context, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  RunFloat(context, x, y, out, ElementwiseOp::kFmod);
+}
+
+template <typename T>
+void Remainder(const CpuContext& context, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
+  RunFloat(context, x, y, out, ElementwiseOp::kRemainder);
+}
+
 }  // namespace
 
 REGISTER_KERNEL(add, cpu, kNative, kAny, Add, float, int32_t, int64_t).PixelStrides();
@@ -56,5 +66,7 @@ REGISTER_KERNEL(divide, cpu, kNative, kAny, Divide, float).PixelStrides();
 REGISTER_KERNEL(maximum, cpu, kNative, kAny, Maximum, float, int32_t, int64_t).PixelStrides();
 REGISTER_KERNEL(minimum, cpu, kNative, kAny, Minimum, float, int32_t, int64_t).PixelStrides();
 REGISTER_KERNEL(elementwise_pow, cpu, kNative, kAny, Power, float).PixelStrides();
+REGISTER_KERNEL(fmod, cpu, kNative, kAny, Fmod, float).PixelStrides();
+REGISTER_KERNEL(remainder, cpu, kNative, kAny, Remainder, float).PixelStrides();
 
 }  // namespace wherry::cpu

@@ -13,6 +13,7 @@
 
 #include "kernels/cpu/simd/activation-inl.h"
 #include "kernels/cpu/simd/pow-inl.h"
+#include "kernels/cpu/simd/remainder-inl.h"
 #include "kernels/cpu/simd/trig-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -79,6 +80,17 @@ struct PowFn {
   HWY_INLINE FloatVec operator()(FloatVec x) const { return Pow(x, y); }
 };
 void MapPow(const float* x, float exponent, float* y, int64_t n) { Map(PowFn{Set(exponent)}, x, y, n); }
+
+struct FmodFn {
+  FloatVec y;
+  HWY_INLINE FloatVec operator()(FloatVec x) const { return Fmod(x, y); }
+};
+struct RemainderFn {
+  FloatVec y;
+  HWY_INLINE FloatVec operator()(FloatVec x) const { return FloorRemainder(x, y); }
+};
+void MapFmod(const float* x, float divisor, float* y, int64_t n) { Map(FmodFn{Set(divisor)}, x, y, n); }
+void MapRemainder(const float* x, float divisor, float* y, int64_t n) { Map(RemainderFn{Set(divisor)}, x, y, n); }
 
 struct ActivationMap {
   const Activation& activation;
@@ -275,6 +287,38 @@ TEST(Math, PowOfSpecialValues) {
         } else {
           EXPECT_EQ(std::signbit(y[i]), std::signbit(want)) << what;
           EXPECT_LE(UlpError(y[i], want), 1.0) << what << " is " << y[i];
+        }
+      }
+    }
+  });
+}
+
+// Every 10007th float by others: fmod is exact, and so is what fits a float.
+TEST(Math, Remainders) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr int kBlock = 37;
+  float x[kBlock];
+  float got[kBlock];
+  float floored[kBlock];
+  ForEachIsa([&] {
+    for (const float y : {0.0f, -0.0f, 1.0f, -3.0f, 0.1f, 7e-39f, 16777215.0f, -1e30f, inf, -inf, nan}) {
+      SCOPED_TRACE(y);
+      for (uint64_t bits = 0; bits <= 0xFFFFFFFFu; bits += 10007 * kBlock) {
+        for (int i = 0; i < kBlock; ++i) x[i] = std::bit_cast<float>(static_cast<uint32_t>(bits) + 10007u * i);
+        WHERRY_ISA_CALL(MapFmod)(x, y, got, kBlock);
+        WHERRY_ISA_CALL(MapRemainder)(x, y, floored, kBlock);
+        for (int i = 0; i < kBlock; ++i) {
+          const double want = std::fmod(static_cast<double>(x[i]), static_cast<double>(y));
+          if (std::isnan(want)) {
+            ASSERT_TRUE(std::isnan(got[i]) && std::isnan(floored[i])) << x[i];
+            continue;
+          }
+          ASSERT_EQ(got[i], want) << x[i];
+          ASSERT_EQ(std::signbit(got[i]), std::signbit(x[i])) << x[i];
+          const double sum = want != 0.0 && (want < 0.0) != (y < 0.0f) ? want + y : want;
+          ASSERT_EQ(floored[i], static_cast<float>(sum)) << x[i];
+          ASSERT_EQ(std::signbit(floored[i]), std::signbit(y)) << x[i];
         }
       }
     }

@@ -24,7 +24,7 @@ ElementwiseOp OpOf(const ElementwiseInstruction& instruction) {
 }
 
 bool ReadsLeft(ElementwiseOp op) { return op != ElementwiseOp::kConstant; }
-bool ReadsRight(ElementwiseOp op) { return op <= ElementwiseOp::kPow; }
+bool ReadsRight(ElementwiseOp op) { return op < ElementwiseOp::kConstant; }
 
 }  // namespace
 

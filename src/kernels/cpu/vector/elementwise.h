@@ -20,7 +20,9 @@ enum class ElementwiseOp : uint8_t {
   kMax,  // NaN if either is
   kMin,  // NaN if either is
   kPow,
-  kConstant,  // a
+  kFmod,       // the sign of x
+  kRemainder,  // the sign of y
+  kConstant,   // a
   kSin,
   kCos,
   kTan,
@@ -29,7 +31,7 @@ enum class ElementwiseOp : uint8_t {
   kAtan,
   kActivation,
 };
-inline constexpr int kBinaryElementwiseOps = static_cast<int>(ElementwiseOp::kPow) + 1;
+inline constexpr int kBinaryElementwiseOps = static_cast<int>(ElementwiseOp::kConstant);
 inline constexpr int kElementwiseOps = static_cast<int>(ElementwiseOp::kActivation) + kActKinds;
 
 constexpr ElementwiseOp ToElementwiseOp(ActKind kind) {

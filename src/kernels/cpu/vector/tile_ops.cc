@@ -10,6 +10,7 @@
 
 #include "kernels/cpu/simd/activation-inl.h"
 #include "kernels/cpu/simd/pow-inl.h"
+#include "kernels/cpu/simd/remainder-inl.h"
 #include "kernels/cpu/simd/trig-inl.h"
 #include "kernels/cpu/vector/reduce-inl.h"
 
@@ -33,9 +34,13 @@ HWY_INLINE FloatVec Binary(FloatVec x, FloatVec y) {
     return MaxNan(x, y);
   } else if constexpr (kOp == Op::kMin) {
     return MinNan(x, y);
-  } else {
-    static_assert(kOp == Op::kPow);
+  } else if constexpr (kOp == Op::kPow) {
     return Pow(x, y);
+  } else if constexpr (kOp == Op::kFmod) {
+    return Fmod(x, y);
+  } else {
+    static_assert(kOp == Op::kRemainder);
+    return FloorRemainder(x, y);
   }
 }
 
@@ -112,7 +117,7 @@ struct Constant {
 
 template <Op kOp>
 void Tile(const float* x, const float* y, float* out, int64_t n, float a, float b) {
-  if constexpr (kOp <= Op::kPow) {
+  if constexpr (kOp < Op::kConstant) {
     ForEachVector(out, n, OfBoth<kOp>{x, y});
   } else if constexpr (kOp == Op::kConstant) {
     ForEachVector(out, n, Constant{Set(a)});
