@@ -75,7 +75,7 @@ def converter_reads(ops: set[str]) -> dict[tuple[str, str], tuple[set[str], set[
             continue
         text = path.read_text(encoding="utf-8")
         bodies = functions(text)
-        for form, kind, function in re.findall(r"REGISTER_CONVERTER\((\w+), (\w+),\s*&Convert<(\w+)(?:<[^()]*>)?>\)", text):
+        for form, kind, function in re.findall(r"REGISTER_CONVERTER\((\w+), (\w+),\s*&Convert<(\w+)(?:<[^()]*?>)?(?:, [\w:]+)*>\)", text):
             reached, waiting = set(), [function]
             while waiting:
                 name = waiting.pop()

@@ -21,7 +21,7 @@ namespace wherry::mir {
 namespace {
 
 // [N, C, D, H, W] to [N, D, C, H, W] and back.
-const std::vector<int64_t> kSwap = {0, 2, 1, 3, 4};
+std::vector<int64_t> Swap() { return {0, 2, 1, 3, 4}; }
 
 // The windows along the depth.
 struct Depth {
@@ -81,7 +81,7 @@ class VolumeSlicesPass : public ProgramPass {
                            : op == "pool3d" ? Pool(stmt->AsStmt())
                                             : TransposedConvolution(stmt->AsStmt());
       if (frames == nullptr) continue;
-      Node* const volume = Emit("transpose", {{"x", {frames}}}, {{"perm", kSwap}});
+      Node* const volume = Emit("transpose", {{"x", {frames}}}, {{"perm", Swap()}});
       frames_[volume] = frames;
       graph->ReplaceUses(stmt->AsStmt().output(), volume);
       graph->EraseStmt(stmt);
@@ -100,7 +100,7 @@ class VolumeSlicesPass : public ProgramPass {
   // --- volumes as frames [N, D, C, H, W] and as images [N * D, C, H, W]
   Node* Frames(Node* volume) {
     Node*& frames = frames_[volume];
-    if (frames == nullptr) frames = Emit("transpose", {{"x", {volume}}}, {{"perm", kSwap}});
+    if (frames == nullptr) frames = Emit("transpose", {{"x", {volume}}}, {{"perm", Swap()}});
     return frames;
   }
   Node* Images(Node* frames) {
@@ -194,7 +194,7 @@ class VolumeSlicesPass : public ProgramPass {
     const NodeList taps = Taps(Frames(x), *depth);
     Node* images = nullptr;
     if (!adds_up) {
-      Node* const swapped = Emit("transpose", {{"x", {filter}}}, {{"perm", kSwap}});
+      Node* const swapped = Emit("transpose", {{"x", {filter}}}, {{"perm", Swap()}});
       Node* const flat = Reshaped(swapped, {sizes[0], sizes[1] * sizes[2], sizes[3], sizes[4]});
       attrs["epilogue"] = epilogue;
       images = Emit("conv2d", {{"x", {Images(Joined(taps, 2))}}, {"filter", {flat}}, {"operands", operands}}, attrs);
