@@ -194,6 +194,19 @@ void MaxPoolWithIndex(const CpuContext& /*context*/, const DenseTensor& x, const
   });
 }
 
+// Plane by plane, each with `limit` places from its first on.
+template <typename T, typename Index>
+void UnpoolPlanes(const T* from, const Index* at, int64_t planes, int64_t pixels, int64_t limit, int64_t plane_step,
+                  T* to) {
+  for (int64_t p = 0; p < planes; ++p, to += plane_step) {
+    for (int64_t i = p * pixels; i < (p + 1) * pixels; ++i) {
+      WHERRY_ENFORCE(at[i] >= 0 && at[i] < limit, kInvalidArgument, "index ", at[i], " of element ", i,
+                     " is outside 0 to ", limit - 1);
+      to[at[i]] = from[i];
+    }
+  }
+}
+
 template <typename T>
 void Unpool(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& indices,
             const IntArray& /*output_size*/, const std::string& index_kind, DenseTensor* out) {
@@ -201,14 +214,15 @@ void Unpool(const CpuContext& /*context*/, const DenseTensor& x, const DenseTens
   std::fill_n(to, out->numel(), T{});
   if (x.numel() == 0) return;
   const bool whole = index_kind == "tensor";
-  const int64_t in_pixels = x.shape().numel(2, x.shape().rank());
+  const int64_t pixels = x.shape().numel(2, x.shape().rank());
   const int64_t limit = whole ? out->numel() : out->shape().numel(2, out->shape().rank());
-  const T* from = x.data<T>();
-  for (int64_t i = 0; i < x.numel(); ++i) {
-    const int64_t at = indices.dtype() == DataType::kInt32 ? indices.data<int32_t>()[i] : indices.data<int64_t>()[i];
-    WHERRY_ENFORCE(at >= 0 && at < limit, kInvalidArgument, "index ", at, " of element ", i, " is outside 0 to ",
-                   limit - 1);
-    to[whole ? at : i / in_pixels * limit + at] = from[i];
+  const auto unpool = [&](const auto* at) {
+    UnpoolPlanes(x.data<T>(), at, x.numel() / pixels, pixels, limit, whole ? 0 : limit, to);
+  };
+  if (indices.dtype() == DataType::kInt32) {
+    unpool(indices.data<int32_t>());
+  } else {
+    unpool(indices.data<int64_t>());
   }
 }
 
