@@ -71,6 +71,7 @@ class MeasuredKernelPickPass : public StmtPass {
     for (size_t i = 0; i < choices.size(); ++i) SetChoice(graph.get(), choices[i], chosen[i]);
     const auto timed =
         std::count_if(choices.begin(), choices.end(), [](const Choice& choice) { return choice.measured; });
+    if (timed == 0 && graph->is_child()) return;  // a network may have dozens of such blocks
     NoteHeadline(StrCat(context().timer->measured() - measured, " times measured, ",
                         context().timer->remembered() - remembered, " remembered", Sizes(), "; kernels (", timed,
                         " measured, ", choices.size() - static_cast<size_t>(timed),
