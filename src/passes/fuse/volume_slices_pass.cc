@@ -31,10 +31,26 @@ struct Depth {
   int64_t pad_begin;
   int64_t pad_end;
 
+  // Padding is made for real, so windows that see nothing else are left to the reference.
+  bool IsPaddedByTaps() const {
+    const int64_t last = dilation * (kernel - 1);
+    return pad_begin >= 0 && pad_begin <= last && pad_end >= 0 && pad_end <= last;
+  }
   bool IsTrivial() const { return kernel == 1 && stride == 1 && pad_begin == 0 && pad_end == 0; }
 };
 
 using Attributes = std::vector<int64_t>;
+
+// Each tap becomes operators of its own, and a filter that is an input may have any size.
+constexpr int64_t kMostTaps = 64;
+
+// Of a filter of rank 5: its sizes are known, none is 0, and its taps along the depth are at most kMostTaps.
+bool HasFewTaps(const Node* filter) {
+  const std::vector<Dim>& sizes = Dims(filter);
+  const bool known =
+      std::all_of(sizes.begin(), sizes.end(), [](const Dim& dim) { return dim.known() && dim != Dim(0); });
+  return known && sizes[2].value() <= kMostTaps;
+}
 
 WindowAttributes WindowOf(const Node::Stmt& stmt) {
   return ParseWindow(3, stmt.GetAttr<Attributes>("strides"), stmt.GetAttr<Attributes>("paddings"),
@@ -164,14 +180,12 @@ class VolumeSlicesPass : public ProgramPass {
     Node* const x = conv.input("x");
     Node* const filter = conv.input("filter");
     if (!HasRank(filter, 5)) return nullptr;
+    if (!HasFewTaps(filter)) return nullptr;
     const std::vector<Dim> sizes = Dims(filter);
-    if (!std::all_of(sizes.begin(), sizes.end(), [](const Dim& dim) { return dim.known() && dim != Dim(0); })) {
-      return nullptr;
-    }
     const WindowAttributes window = WindowOf(conv);
     const std::optional<Depth> depth = DepthOf(window, Dims(x)[2], sizes[2].value(), false);
     const std::vector<Dim>& out = Dims(conv.output());
-    if (!depth || depth->pad_begin < 0 || depth->pad_end < 0 || !CanBeFrames(out[0], out[2], out[3], out[4])) {
+    if (!depth || !depth->IsPaddedByTaps() || !CanBeFrames(out[0], out[2], out[3], out[4])) {
       return nullptr;
     }
     AttributeMap attrs = OverImages(conv, window);
@@ -180,8 +194,7 @@ class VolumeSlicesPass : public ProgramPass {
     Epilogue epilogue = conv.GetAttr<Epilogue>("epilogue");
     const bool adds_up = groups > 1 && depth->kernel > 1;
     if (adds_up && epilogue.steps.size() == Epilogue::kMaxSteps) return nullptr;
-    const auto given = conv.inputs().find("operands");
-    NodeList operands = given == conv.inputs().end() ? NodeList() : given->second;
+    NodeList operands = conv.input_list("operands");
     for (const EpilogueStep& step : epilogue.steps) {
       if (step.kind != EpilogueStep::Kind::kAdd) continue;
       if (!HasRank(operands[static_cast<size_t>(step.operand)], 5)) return nullptr;
@@ -227,8 +240,8 @@ class VolumeSlicesPass : public ProgramPass {
     const std::vector<Dim>& out = Dims(conv.output());
     if (!HasRank(filter, 5) || !in[2].known() || !out[2].known() || conv.GetAttr<int>("groups") != 1) return nullptr;
     const std::vector<Dim> sizes = Dims(filter);
-    if (!std::all_of(sizes.begin(), sizes.end(), [](const Dim& dim) { return dim.known() && dim != Dim(0); }) ||
-        !CanBeFrames(in[0], in[2], out[3], out[4]) || in[2] == Dim(0) || !conv.HasAttr("output_size")) {
+    if (!HasFewTaps(filter) || !CanBeFrames(in[0], in[2], out[3], out[4]) || in[2] == Dim(0) ||
+        !conv.HasAttr("output_size")) {
       return nullptr;
     }
     const Epilogue& epilogue = conv.GetAttr<Epilogue>("epilogue");
@@ -248,13 +261,11 @@ class VolumeSlicesPass : public ProgramPass {
       attrs["output_size"] = IntArray({size[1], size[2]});
     }
     attrs["epilogue"] = epilogue;
-    const auto given = conv.inputs().find("operands");
-    const NodeList operands = given == conv.inputs().end() ? NodeList() : given->second;
+    const NodeList& operands = conv.input_list("operands");
 
+    if (stride > kMostTaps) return nullptr;
     // By the place of a result's slice among `stride`: its taps, and how far from its number their input's lies.
-    struct Class {
-      std::vector<std::pair<int64_t, int64_t>> taps;
-    };
+    using Class = std::vector<std::pair<int64_t, int64_t>>;
     std::vector<Class> classes(static_cast<size_t>(std::min(stride, out[2].value())));
     int64_t before = 0;
     int64_t after = 0;
@@ -264,11 +275,11 @@ class VolumeSlicesPass : public ProgramPass {
         const int64_t distance = static_cast<int64_t>(place) + pad - tap * window.dilation[0];
         if (distance % stride != 0) continue;
         const int64_t offset = distance / stride;
-        classes[place].taps.emplace_back(tap, offset);
+        classes[place].emplace_back(tap, offset);
         before = std::max(before, -offset);
         after = std::max(after, offset + count - in[2].value());
       }
-      if (classes[place].taps.empty()) return nullptr;
+      if (classes[place].empty()) return nullptr;
     }
     constexpr int64_t kMostZeros = 64;  // padding far over a kernel's size is not worth the memory
     if (before > kMostZeros || after > in[2].value() + kMostZeros) return nullptr;
@@ -279,7 +290,7 @@ class VolumeSlicesPass : public ProgramPass {
     for (const Class& each : classes) {
       NodeList frames;
       NodeList filters;
-      for (const auto& [tap, offset] : each.taps) {
+      for (const auto& [tap, offset] : each) {
         frames.push_back(Slice(padded, 1, before + offset, before + offset + count));
         filters.push_back(Slice(swapped, 0, tap, tap + 1));
       }
