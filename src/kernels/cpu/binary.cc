@@ -37,25 +37,16 @@ WHERRY_CPU_BINARY(Maximum, kMax)
 WHERRY_CPU_BINARY(Minimum, kMin)
 #undef WHERRY_CPU_BINARY
 
-template <typename T>
-void Divide(const CpuContext& context, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
-  RunFloat(context, x, y, out, ElementwiseOp::kDiv);
-}
-
-template <typename T>
-void Power(const CpuContext& context, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
-  RunFloat(context, x, y, out, ElementwiseOp::kPow);
-}
-
-template <typename T>
-void Fmod(const CpuContext& context, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
-  RunFloat(context, x, y, out, ElementwiseOp::kFmod);
-}
-
-template <typename T>
-void Remainder(const CpuContext& context, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
-  RunFloat(context, x, y, out, ElementwiseOp::kRemainder);
-}
+#define WHERRY_CPU_FLOAT_BINARY(name, op)                                                              \
+  template <typename T>                                                                                \
+  void name(const CpuContext& context, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) { \
+    RunFloat(context, x, y, out, ElementwiseOp::op);                                                   \
+  }
+WHERRY_CPU_FLOAT_BINARY(Divide, kDiv)
+WHERRY_CPU_FLOAT_BINARY(Power, kPow)
+WHERRY_CPU_FLOAT_BINARY(Fmod, kFmod)
+WHERRY_CPU_FLOAT_BINARY(Remainder, kRemainder)
+#undef WHERRY_CPU_FLOAT_BINARY
 
 }  // namespace
 
