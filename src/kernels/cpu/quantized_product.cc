@@ -42,9 +42,10 @@ int64_t WholeLines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // ---- quantized_conv2d
 
-// How factors are packed: this and the name of the panels' layout; a filter for so many groups, a row's windows in so
-// many segments.
-constexpr std::string_view kFormat = "bytes";
+// How factors are packed: one of these by how much of the depth lies side by side, and the name of the panels' layout;
+// a filter for so many groups, a row's windows in so many segments.
+constexpr std::string_view kFours = "bytes";
+constexpr std::string_view kPairs = "bytes:pairs";
 constexpr std::string_view kConvGroups = ":groups=";
 constexpr std::string_view kConvSegments = ":segments=";
 // By the stride and the dilation along a line.
@@ -62,8 +63,17 @@ ByteProductShape FilterProduct(const Shape& filter, int64_t groups, int64_t segm
   return {0, filter[0] / groups, filter[1] * filter[2] * filter[3] / segments, segments, groups};
 }
 
+std::string FormatOf(ByteLayout layout) { return LayoutFormat(layout.depth == 4 ? kFours : kPairs, layout.panels); }
+
+// Reads FormatOf(...) off the front of `format`; nullopt, and nothing read, if it is not there.
+std::optional<ByteLayout> TakeByteLayout(std::string_view* format) {
+  if (const auto panels = TakeLayout(kFours, format)) return ByteLayout{*panels, 4};
+  if (const auto panels = TakeLayout(kPairs, format)) return ByteLayout{*panels, 2};
+  return std::nullopt;
+}
+
 // Depth is [tap][channel], so that an image's channels are neighbours; zeros behind each segment.
-void PackFilterBytes(const DenseTensor& filter, const ByteProductShape& product, PanelLayout layout, char* packed) {
+void PackFilterBytes(const DenseTensor& filter, const ByteProductShape& product, ByteLayout layout, char* packed) {
   const Shape& shape = filter.shape();
   const int64_t segment_taps = shape[2] * shape[3] / product.segments;
   const uint8_t flip = IsUnsigned(filter.meta()) ? 0x80 : 0;
@@ -95,9 +105,9 @@ int64_t TakeCount(std::string_view name, std::string_view* text) {
 }
 
 // Of a format and the filter that it is for; Error(kInvalidArgument) if they do not fit.
-std::pair<ByteProductShape, PanelLayout> FilterProduct(const TensorMeta& filter, std::string_view format) {
+std::pair<ByteProductShape, ByteLayout> FilterProduct(const TensorMeta& filter, std::string_view format) {
   std::string_view rest = format;
-  const std::optional<PanelLayout> layout = TakeLayout(kFormat, &rest);
+  const std::optional<ByteLayout> layout = TakeByteLayout(&rest);
   const int64_t groups = TakeCount(kConvGroups, &rest);
   const int64_t segments = TakeCount(kConvSegments, &rest);
   const bool is_byte = filter.dtype == DataType::kUInt8 || filter.dtype == DataType::kInt8;
@@ -153,9 +163,8 @@ std::shared_ptr<const KernelPlan> PlanConv(const KernelProblem& problem) {
     return plan;
   }
   plan->product = ByteProductPlan(WindowProduct(plan->shape), problem.threads());
-  plan->packs.push_back(
-      {static_cast<int>(kWeight), StrCat(LayoutFormat(kFormat, WeightLayout()), kConvGroups, weight.groups,
-                                         kConvSegments, plan->product.shape.segments)});
+  plan->packs.push_back({static_cast<int>(kWeight), StrCat(FormatOf(ActiveByteLayout()), kConvGroups, weight.groups,
+                                                           kConvSegments, plan->product.shape.segments)});
   plan->scratch_bytes = plan->product.scratch_bytes();
   plan->algorithm = "bytes, windows as rows";
   return plan;
@@ -197,14 +206,14 @@ struct QuantizedMatmulPlan : KernelPlan {
   Shape batch_shape;
 };
 
-void PackMatrixBytes(const uint8_t* data, const TensorMeta& meta, const Matrices& view, PanelLayout layout,
+void PackMatrixBytes(const uint8_t* data, const TensorMeta& meta, const Matrices& view, ByteLayout layout,
                      void* packed) {
   PackBytes({data, IsUnsigned(meta), view.row_stride, view.column_stride}, view.rows, view.columns, packed, layout);
 }
 
-std::pair<Matrices, PanelLayout> ViewOfFormat(const TensorMeta& weight, std::string_view format) {
+std::pair<Matrices, ByteLayout> ViewOfFormat(const TensorMeta& weight, std::string_view format) {
   std::string_view rest = format;
-  const std::optional<PanelLayout> layout = TakeLayout(kFormat, &rest);
+  const std::optional<ByteLayout> layout = TakeByteLayout(&rest);
   const bool is_byte = weight.dtype == DataType::kUInt8 || weight.dtype == DataType::kInt8;
   WHERRY_ENFORCE(layout && (rest == kPlainMatrix || rest == kTransposedMatrix) && is_byte && weight.shape.rank() <= 2,
                  kInvalidArgument, "a weight ", weight.DebugString(), " has no form '", format, "'");
@@ -236,8 +245,8 @@ std::shared_ptr<const KernelPlan> PlanMatmul(const KernelProblem& problem) {
   plan->product = ByteProductPlan({rows, plan->y.columns, plan->y.rows}, problem.threads());
   if (is_shared && problem.IsConstant("y")) {
     const bool flips = transpose_y && y.rank() > 1;
-    plan->packs.push_back({static_cast<int>(kWeight),
-                           StrCat(LayoutFormat(kFormat, WeightLayout()), flips ? kTransposedMatrix : kPlainMatrix)});
+    plan->packs.push_back(
+        {static_cast<int>(kWeight), StrCat(FormatOf(ActiveByteLayout()), flips ? kTransposedMatrix : kPlainMatrix)});
   } else {
     plan->packed_bytes = WholeLines(PackedByteSize(plan->y.rows, plan->y.columns));
   }
@@ -279,7 +288,7 @@ void RunMatmul(KernelContext* context) {
     const void* packed = scratch;
     if (plan.packs.empty()) {
       const int64_t matrix = MatrixAt(plan.y.batch, plan.batch_shape, i);
-      PackMatrixBytes(right + matrix * k * shape.n, y.meta(), plan.y, WeightLayout(), scratch);
+      PackMatrixBytes(right + matrix * k * shape.n, y.meta(), plan.y, ActiveByteLayout(), scratch);
     } else {
       packed = context->Packed(0).buffer->data();
     }

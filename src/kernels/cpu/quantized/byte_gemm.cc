@@ -17,75 +17,90 @@ HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
 
-HWY_INLINE int32_t FourBytes(const uint8_t* p) {
+HWY_INLINE int32_t FourBytes(const void* p) {
   int32_t bytes;
   std::memcpy(&bytes, p, sizeof(bytes));
   return bytes;
 }
 
-// How many rows a tile may have; with 16 registers, splitting bytes into words leaves room for fewer.
-template <bool kDot>
-constexpr int64_t MaxRows() {
-  return kRegisters == 32 || kDot ? 6 : 4;
-}
+constexpr int64_t kMaxRows = 6;
 constexpr int kTileVectors = kRegisters == 32 ? 4 : 2;
 // Columns that lie side by side. A tile is no wider.
 constexpr int64_t kSideBySide = kWeightLayout == PanelLayout::kRows ? kBytePanel : kPanelStep;
 
-// Rows [row, row + MR) times NV vectors of columns from `col` on, whose packed bytes begin at b.
-template <bool kDot, int MR, int NV>
-HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t row, int64_t col, int64_t cols) {
+// acc += rows from `row` on times columns whose packed bytes begin at b, four of the depth at once.
+template <int MR, int NV>
+HWY_INLINE void AddDots(const ByteGemmCall& call, const int8_t* b, int64_t row, IntVec (&acc)[MR][NV]) {
   const IntTag tag;
-  IntVec acc[MR][NV];
-  WHERRY_UNROLL
-  for (int r = 0; r < MR; ++r) {
-    WHERRY_UNROLL
-    for (int j = 0; j < NV; ++j) acc[r][j] = hn::Zero(tag);
-  }
   const uint8_t* const* segment = call.a.segments + row;
   for (int64_t s = 0; s < call.a.segment_count; ++s, segment += call.a.pitch) {
     const uint8_t* a[MR];
     WHERRY_UNROLL
     for (int r = 0; r < MR; ++r) a[r] = segment[r];
-    for (int64_t k = 0; k < call.a.depth; k += 4) {
-      if constexpr (kDot) {
-        IntVec w[NV];
+    for (int64_t k = 0; k < call.a.depth; k += 4, b += kSideBySide * 4) {
+      IntVec w[NV];
+      WHERRY_UNROLL
+      for (int j = 0; j < NV; ++j) w[j] = hn::LoadU(tag, reinterpret_cast<const int32_t*>(b) + j * kLanes);
+      WHERRY_UNROLL
+      for (int r = 0; r < MR; ++r) {
+        const IntVec x = hn::Set(tag, FourBytes(a[r] + k));
         WHERRY_UNROLL
-        for (int j = 0; j < NV; ++j) w[j] = hn::LoadU(tag, reinterpret_cast<const int32_t*>(b) + j * kLanes);
-        WHERRY_UNROLL
-        for (int r = 0; r < MR; ++r) {
-          const IntVec x = hn::Set(tag, FourBytes(a[r] + k));
-          WHERRY_UNROLL
-          for (int j = 0; j < NV; ++j) acc[r][j] = Dot(acc[r][j], x, w[j]);
-        }
-      } else {
-        // Bytes 0 and 2, and 1 and 3, of each four as words.
-        const WordTag words;
-        const auto low = hn::Set(words, int16_t{0xFF});
-        WordVec even[NV];
-        WordVec odd[NV];
-        WHERRY_UNROLL
-        for (int j = 0; j < NV; ++j) {
-          const WordVec w = hn::LoadU(words, reinterpret_cast<const int16_t*>(b + j * kLanes * 4));
-          even[j] = hn::ShiftRight<8>(hn::ShiftLeft<8>(w));
-          odd[j] = hn::ShiftRight<8>(w);
-        }
-        WHERRY_UNROLL
-        for (int r = 0; r < MR; ++r) {
-          // Apart in vectors: from a register two values would have to be spread, from memory one is for nothing.
-          const WordVec x = hn::BitCast(words, hn::Set(tag, FourBytes(a[r] + k)));
-          const WordVec x_even = hn::And(x, low);
-          const WordVec x_odd = hn::And(hn::ShiftRight<8>(x), low);
-          WHERRY_UNROLL
-          for (int j = 0; j < NV; ++j) {
-            acc[r][j] = AddWordProducts(acc[r][j], x_even, even[j]);
-            acc[r][j] = AddWordProducts(acc[r][j], x_odd, odd[j]);
-          }
-        }
+        for (int j = 0; j < NV; ++j) acc[r][j] = Dot(acc[r][j], x, w[j]);
       }
-      b += kSideBySide * 4;
     }
   }
+}
+
+// As AddWordProducts. GCC would load all rows of a tile first, and keep sums in memory or in two registers each, twice
+// as slow: the text keeps the order, and each sum where it is.
+HWY_INLINE IntVec AddInPlace(IntVec acc, WordVec x, WordVec w) {
+#if HWY_TARGET == HWY_NEON
+  return AddWordProducts(acc, x, w);
+#else
+  const IntVec products = AddWordProducts(hn::Zero(IntTag()), x, w);
+#if HWY_TARGET == HWY_SSE4
+  asm volatile("paddd %1, %0" : "+x"(acc.raw) : "x"(products.raw) : "memory");
+#else
+  asm volatile("vpaddd %1, %0, %0" : "+v"(acc.raw) : "v"(products.raw) : "memory");
+#endif
+  return acc;
+#endif
+}
+
+// The same without that instruction: rows as words, two of the depth at once. Spreading two words over a vector is a
+// load, widening weights one operation for all rows.
+template <int MR, int NV>
+HWY_INLINE void AddPairs(const ByteGemmCall& call, const int8_t* b, int64_t row, IntVec (&acc)[MR][NV]) {
+  const WordTag words;
+  const int64_t depth = call.a.packed_depth();
+  const int16_t* a[MR];
+  WHERRY_UNROLL
+  for (int r = 0; r < MR; ++r) a[r] = call.words + (row + r) * WordRow(depth);
+  for (int64_t k = 0; k < depth; k += 2, b += kSideBySide * 2) {
+    WordVec w[NV];
+    WHERRY_UNROLL
+    for (int j = 0; j < NV; ++j) {
+      w[j] = hn::PromoteTo(words, hn::LoadU(hn::Rebind<int8_t, WordTag>(), b + j * kLanes * 2));
+    }
+    WHERRY_UNROLL
+    for (int r = 0; r < MR; ++r) {
+      const WordVec x = hn::BitCast(words, hn::Set(IntTag(), FourBytes(a[r] + k)));
+      WHERRY_UNROLL
+      for (int j = 0; j < NV; ++j) acc[r][j] = AddInPlace(acc[r][j], x, w[j]);
+    }
+  }
+}
+
+// Rows [row, row + MR) times NV vectors of columns from `col` on, whose packed bytes begin at b.
+template <bool kDot, int MR, int NV>
+HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t row, int64_t col, int64_t cols) {
+  IntVec acc[MR][NV];
+  WHERRY_UNROLL
+  for (int r = 0; r < MR; ++r) {
+    WHERRY_UNROLL
+    for (int j = 0; j < NV; ++j) acc[r][j] = hn::Zero(IntTag());
+  }
+  kDot ? AddDots(call, b, row, acc) : AddPairs(call, b, row, acc);
   const ByteResult result = call.result;  // a copy: what is stored could be the original
   WHERRY_UNROLL
   for (int r = 0; r < MR; ++r) {
@@ -101,7 +116,7 @@ void ByteRows(const ByteGemmCall& call, int64_t row, int64_t panel) {
   constexpr int64_t kStep = kTileVectors * kLanes;
   for (int64_t col = panel * kBytePanel; col < end; col += kStep) {
     const int64_t within = col % kSideBySide;
-    const int8_t* const b = packed + (col - within) * call.a.packed_depth() + within * 4;
+    const int8_t* const b = packed + (col - within) * call.a.packed_depth() + within * (kDot ? 4 : 2);
     const int64_t cols = std::min(kStep, end - col);
     // Half tiles: narrow results would otherwise multiply zeros.
     if (cols <= kStep / 4) {
@@ -114,28 +129,52 @@ void ByteRows(const ByteGemmCall& call, int64_t row, int64_t panel) {
   }
 }
 
-template <bool kDot>
-void ByteBlock(const ByteGemmCall& call) {
-  constexpr int64_t kMax = MaxRows<kDot>();
-  const int64_t tiles = (call.rows + kMax - 1) / kMax;
-  for (int64_t panel = call.panel_begin; panel < call.panel_end; ++panel) {
-    for (int64_t t = 0; t < tiles; ++t) {
-      const int64_t row = call.rows * t / tiles;
-      switch (call.rows * (t + 1) / tiles - row) {
-        case 1: ByteRows<kDot, 1>(call, row, panel); break;
-        case 2: ByteRows<kDot, 2>(call, row, panel); break;
-        case 3: ByteRows<kDot, 3>(call, row, panel); break;
-        case 4: ByteRows<kDot, 4>(call, row, panel); break;
-        case 5: ByteRows<kDot, std::min<int>(kMax, 5)>(call, row, panel); break;
-        case 6: ByteRows<kDot, std::min<int>(kMax, 6)>(call, row, panel); break;
+// Rows [row, row + count) as words.
+void WidenRows(const ByteGemmCall& call, int64_t row, int64_t count) {
+  const WordTag words;
+  const hn::Rebind<uint8_t, WordTag> bytes;
+  const hn::FixedTag<int16_t, 4> four_words;
+  const hn::Rebind<uint8_t, decltype(four_words)> four_bytes;
+  constexpr int64_t kStep = 2 * kLanes;
+  const int64_t stride = WordRow(call.a.packed_depth());
+  for (int64_t r = row; r < row + count; ++r) {
+    int16_t* to = call.words + r * stride;
+    for (int64_t s = 0; s < call.a.segment_count; ++s, to += call.a.depth) {
+      const uint8_t* const from = call.a.segments[s * call.a.pitch + r];
+      int64_t i = 0;
+      for (; i + kStep <= call.a.depth; i += kStep) {
+        hn::StoreU(hn::PromoteTo(words, hn::LoadU(bytes, from + i)), words, to + i);
+      }
+      for (; i < call.a.depth; i += 4) {
+        hn::StoreU(hn::PromoteTo(four_words, hn::LoadU(four_bytes, from + i)), four_words, to + i);
       }
     }
   }
 }
 
-void ByteGemm(const ByteGemmCall& call, [[maybe_unused]] bool dot) {
+template <bool kDot>
+void ByteBlock(const ByteGemmCall& call) {
+  const int64_t tiles = (call.rows + kMaxRows - 1) / kMaxRows;
+  for (int64_t panel = call.panel_begin; panel < call.panel_end; ++panel) {
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t row = call.rows * t / tiles;
+      const int64_t count = call.rows * (t + 1) / tiles - row;
+      if (!kDot && panel == call.panel_begin) WidenRows(call, row, count);
+      switch (count) {
+        case 1: ByteRows<kDot, 1>(call, row, panel); break;
+        case 2: ByteRows<kDot, 2>(call, row, panel); break;
+        case 3: ByteRows<kDot, 3>(call, row, panel); break;
+        case 4: ByteRows<kDot, 4>(call, row, panel); break;
+        case 5: ByteRows<kDot, 5>(call, row, panel); break;
+        case 6: ByteRows<kDot, 6>(call, row, panel); break;
+      }
+    }
+  }
+}
+
+void ByteGemm(const ByteGemmCall& call) {
   if constexpr (kByteDot) {
-    if (dot) return ByteBlock<true>(call);
+    if (call.layout.depth == 4) return ByteBlock<true>(call);
   }
   ByteBlock<false>(call);
 }
@@ -155,16 +194,18 @@ const int32_t* PackedColumnSums(const void* packed, int64_t k, int64_t n) {
   return reinterpret_cast<const int32_t*>(static_cast<const char*>(packed) + PaddedBytes64(n) * PaddedDepth(k));
 }
 
-void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed, PanelLayout layout) {
-  const int64_t width = layout == PanelLayout::kRows ? kBytePanel : kPanelStep;
+ByteLayout ActiveByteLayout() { return {WeightLayout(), HasByteDot(ActiveIsa()) ? 4 : 2}; }
+
+void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed, ByteLayout layout) {
+  const int64_t width = layout.panels == PanelLayout::kRows ? kBytePanel : kPanelStep;
   const int64_t depth = PaddedDepth(k);
   const auto* const from = static_cast<const uint8_t*>(b.data);
   const uint8_t flip = b.is_unsigned ? 0x80 : 0;  // less 128
   auto* to = static_cast<int8_t*>(packed);
   for (int64_t first = 0; first < PaddedBytes64(n); first += width) {
-    for (int64_t i = 0; i < depth; i += 4) {
+    for (int64_t i = 0; i < depth; i += layout.depth) {
       for (int64_t j = first; j < first + width; ++j) {
-        for (int64_t d = i; d < i + 4; ++d) {
+        for (int64_t d = i; d < i + layout.depth; ++d) {
           const bool inside = d < k && j < n;
           *to++ = inside ? static_cast<int8_t>(from[d * b.row_stride + j * b.col_stride] ^ flip) : int8_t{0};
         }
@@ -190,9 +231,9 @@ bool HasByteDot([[maybe_unused]] Isa isa) {
 #endif
 }
 
-void RunByteGemm(const ByteGemmCall& call, Isa isa, bool dot) {
+void RunByteGemm(const ByteGemmCall& call, Isa isa) {
   static constexpr auto kTable = WHERRY_ISA_TABLE(ByteGemm);
-  if (call.rows > 0 && call.n > 0) kTable.Of(isa)(call, dot);
+  if (call.rows > 0 && call.n > 0) kTable.Of(isa)(call);
 }
 
 }  // namespace wherry::cpu

@@ -1,9 +1,10 @@
 // Products of integers of 8 bits, exact in i32: rows of u8 times packed columns of i8.
 //
-// Columns are packed in panels of 64 with zeros behind K and N, in the layouts of gemm.h: [ceil(K / 4)][64][4], or
-// [4][ceil(K / 4)][16][4]; then the sum of each column (i32, N rounded up to 64). Weights of u8 are packed less 128.
+// Columns are packed in panels of 64 with zeros behind K (rounded up to 4) and N, in the layouts of gemm.h and two or
+// four of the depth side by side: [K / 4][64][4], or [4][K / 4][16][4], or the same with 2; then the sum of each column
+// (i32, N rounded up to 64). Weights of u8 are packed less 128.
 //
-// With VNNI four products and their sum are one instruction; without it they are two of 16 bits, with the same sums.
+// With VNNI four products and their sum are one instruction; without it two, of words, with the same sums.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,17 @@ struct ByteMatrix {
   int64_t row_stride = 0;
   int64_t col_stride = 1;
 };
-// `packed`: PackedByteSize(k, n) bytes, aligned to 4.
-void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed, PanelLayout layout = WeightLayout());
-
 // Whether the processor multiplies four bytes at once on the vectors of this level.
 bool HasByteDot(Isa isa);
+
+struct ByteLayout {
+  PanelLayout panels;
+  int depth;  // of it side by side: 4 for HasByteDot's instruction, 2 for words
+};
+// That for the active instruction set. Packed weights that are stored say which it is in the name of their format.
+ByteLayout ActiveByteLayout();
+// `packed`: PackedByteSize(k, n) bytes, aligned to 4.
+void PackBytes(const ByteMatrix& b, int64_t k, int64_t n, void* packed, ByteLayout layout);
 
 // Rows of u8 in segments that lie anywhere: segment s of row r, `depth` readable bytes, at segments[s * pitch + r]. The
 // packed columns have the segments one after another.
@@ -46,11 +53,16 @@ struct ByteRows {
   int64_t packed_depth() const { return segment_count * depth; }
 };
 
+// Words from one row to the next. Rows of a multiple of 4 KB would all lie in the same sets of L1.
+inline constexpr int64_t WordRow(int64_t packed_depth) { return packed_depth + 32; }
+
 // Rows times columns of panels [panel_begin, panel_end).
 struct ByteGemmCall {
   ByteRows a;
   const int32_t* row_sums = nullptr;  // of each row; null without result.weight_zeros
-  const void* packed = nullptr;       // in the layout for the instruction set
+  const void* packed = nullptr;
+  ByteLayout layout;         // of `packed`, with the instruction set's panels
+  int16_t* words = nullptr;  // scratch: WordRow for each row, unless layout.depth is 4
   int64_t rows = 0;
   int64_t n = 0;
   int64_t panel_begin = 0;
@@ -58,7 +70,7 @@ struct ByteGemmCall {
   int64_t row0 = 0;  // the result's row of the first
   ByteResult result;
 };
-// On the calling thread, by the bodies of `isa`. dot: use HasByteDot's instruction, which must be there.
-void RunByteGemm(const ByteGemmCall& call, Isa isa, bool dot);
+// On the calling thread, by the bodies of `isa`.
+void RunByteGemm(const ByteGemmCall& call, Isa isa);
 
 }  // namespace wherry::cpu

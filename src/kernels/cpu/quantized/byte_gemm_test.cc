@@ -48,21 +48,25 @@ TEST(ByteGemm, EveryBodyGivesTheSums) {
     std::vector<const uint8_t*> places(static_cast<size_t>(c.rows));
     for (int64_t i = 0; i < c.rows; ++i) places[static_cast<size_t>(i)] = a.data() + i * a_stride;
     ForEachIsa([&] {
-      PackBytes({b.data(), false, c.n, 1}, c.k, c.n, packed.data());
-      for (const bool dot : {false, true}) {
-        if (dot && !HasByteDot(ActiveIsa())) continue;
-        SCOPED_TRACE(dot);
+      for (const int depth : {2, 4}) {
+        if (depth == 4 && !HasByteDot(ActiveIsa())) continue;
+        SCOPED_TRACE(depth);
+        const ByteLayout layout{WeightLayout(), depth};
+        PackBytes({b.data(), false, c.n, 1}, c.k, c.n, packed.data(), layout);
+        std::vector<int16_t> words(static_cast<size_t>(c.rows * WordRow(PaddedDepth(c.k))));
         std::vector<int32_t> got(expected.size(), -1);
         ByteGemmCall call;
         call.a = {places.data(), c.rows, 1, PaddedDepth(c.k)};
         call.packed = packed.data();
+        call.layout = layout;
+        call.words = words.data();
         call.rows = c.rows;
         call.n = c.n;
         call.panel_end = PaddedBytes64(c.n) / kBytePanel;
         call.result.data = got.data();
         call.result.stride = c.n;
         call.result.offsets = zeros.data();
-        RunByteGemm(call, ActiveIsa(), dot);
+        RunByteGemm(call, ActiveIsa());
         EXPECT_EQ(got, expected);
       }
     });
@@ -77,20 +81,24 @@ TEST(ByteGemm, RowsMayLieInSegments) {
   std::vector<int32_t> packed(static_cast<size_t>(PackedByteSize(8, 1)) / sizeof(int32_t));
   const std::vector<int32_t> zeros(static_cast<size_t>(kBytePanel));
   ForEachIsa([&] {
-    PackBytes({column.data(), false, 1, 1}, 8, 1, packed.data());
-    for (const bool dot : {false, true}) {
-      if (dot && !HasByteDot(ActiveIsa())) continue;
+    for (const int depth : {2, 4}) {
+      if (depth == 4 && !HasByteDot(ActiveIsa())) continue;
+      const ByteLayout layout{WeightLayout(), depth};
+      PackBytes({column.data(), false, 1, 1}, 8, 1, packed.data(), layout);
+      std::vector<int16_t> words(static_cast<size_t>(2 * WordRow(8)));
       std::vector<int32_t> got(2, -1);
       ByteGemmCall call;
       call.a = {places.data(), 2, 2, 4};
       call.packed = packed.data();
+      call.layout = layout;
+      call.words = words.data();
       call.rows = 2;
       call.n = 1;
       call.panel_end = 1;
       call.result.data = got.data();
       call.result.stride = 1;
       call.result.offsets = zeros.data();
-      RunByteGemm(call, ActiveIsa(), dot);
+      RunByteGemm(call, ActiveIsa());
       EXPECT_EQ(got, (std::vector<int32_t>{1 - 2 + 6 + 40 + 100 - 180, 7 - 8 + 18 + 10 + 40 - 90}));
     }
   });
@@ -99,7 +107,7 @@ TEST(ByteGemm, RowsMayLieInSegments) {
 TEST(ByteGemm, PackedColumnsHaveTheirSums) {
   const std::vector<uint8_t> b{1, 200, 3, 128, 255, 0};  // 3 x 2
   std::vector<int32_t> packed(static_cast<size_t>(PackedByteSize(3, 2)) / sizeof(int32_t));
-  PackBytes({b.data(), true, 2, 1}, 3, 2, packed.data());
+  PackBytes({b.data(), true, 2, 1}, 3, 2, packed.data(), {PanelLayout::kGroups, 2});
   const int32_t* sums = PackedColumnSums(packed.data(), 3, 2);
   EXPECT_EQ(sums[0], 1 + 3 + 255 - 3 * 128);
   EXPECT_EQ(sums[1], 200 + 128 + 0 - 3 * 128);

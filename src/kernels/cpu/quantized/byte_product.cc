@@ -74,7 +74,8 @@ ByteProductPlan::ByteProductPlan(const ByteProductShape& product, int threads) :
   panel_blocks = std::max<int64_t>(1, panel_blocks);
   workers = std::clamp<int64_t>(row_blocks * panel_blocks * shape.groups, 1, wanted == 1 ? 1 : threads);
   const auto place_bytes = shape.segments * static_cast<int64_t>(sizeof(const uint8_t*));
-  const auto row_bytes = place_bytes + depth + static_cast<int64_t>(sizeof(int32_t));
+  const int64_t word_bytes = HasByteDot(ActiveIsa()) ? 0 : WordRow(depth) * static_cast<int64_t>(sizeof(int16_t));
+  const auto row_bytes = place_bytes + depth + word_bytes + static_cast<int64_t>(sizeof(int32_t));
   worker_bytes = (block_rows * row_bytes + depth + 63) / 64 * 64;
   parameter_bytes = 3 * shape.parameters() * static_cast<int64_t>(sizeof(int32_t));
 }
@@ -139,12 +140,14 @@ void RunByteProduct(const ByteProduct& product, PlaceRows place, void* scratch, 
   const ByteResult result = MakeParameters(product, x_zero, scratch);
   char* const buffers = static_cast<char*>(scratch) + plan.parameter_bytes;
   const Isa isa = ActiveIsa();
-  const bool dot = HasByteDot(isa);
+  const ByteLayout layout = ActiveByteLayout();
+  const int64_t word_row = WordRow(shape.packed_k());
   const int64_t chunks = plan.row_blocks * plan.panel_blocks;
   ShareOut(pool, plan.workers, chunks * shape.groups, [&](int64_t worker, const auto& next) {
     auto** const places = reinterpret_cast<const uint8_t**>(buffers + worker * plan.worker_bytes);
     auto* const sums = reinterpret_cast<int32_t*>(places + plan.block_rows * shape.segments);
-    auto* const buffer = reinterpret_cast<uint8_t*>(sums + plan.block_rows);
+    auto* const words = reinterpret_cast<int16_t*>(sums + plan.block_rows);
+    auto* const buffer = reinterpret_cast<uint8_t*>(words + (layout.depth == 4 ? 0 : plan.block_rows * word_row));
     for (int64_t item = next(); item >= 0; item = next()) {
       const int64_t group = item / chunks;
       const int64_t panel_block = item % plan.panel_blocks;
@@ -155,6 +158,8 @@ void RunByteProduct(const ByteProduct& product, PlaceRows place, void* scratch, 
       call.panel_begin = shape.panels() * panel_block / plan.panel_blocks;
       call.panel_end = shape.panels() * (panel_block + 1) / plan.panel_blocks;
       call.packed = static_cast<const char*>(product.packed) + group * PackedByteSize(shape.packed_k(), shape.n);
+      call.layout = layout;
+      call.words = words;
       call.result = result.From(group * shape.n, group * PaddedBytes64(shape.n));
       place(group, call.row0, call.rows, places, plan.block_rows, buffer);
       call.a = {places, plan.block_rows, shape.segments, PaddedDepth(shape.depth)};
@@ -162,7 +167,7 @@ void RunByteProduct(const ByteProduct& product, PlaceRows place, void* scratch, 
         for (int64_t r = 0; r < call.rows; ++r) sums[r] = SumOfRow(call.a, r, shape.depth);
         call.row_sums = sums;
       }
-      RunByteGemm(call, isa, dot);
+      RunByteGemm(call, isa);
     }
   });
 }
