@@ -94,19 +94,17 @@ HWY_INLINE void AddPairs(const ByteGemmCall& call, const int8_t* b, int64_t row,
 // Rows [row, row + MR) times NV vectors of columns from `col` on, whose packed bytes begin at b.
 template <bool kDot, int MR, int NV>
 HWY_NOINLINE void ByteTile(const ByteGemmCall& call, const int8_t* b, int64_t row, int64_t col, int64_t cols) {
+  const ByteResult result = call.result;  // a copy: what is stored could be the original
+  IntVec offsets[NV];
+  LoadOffsets(result, col, offsets);
   IntVec acc[MR][NV];
   WHERRY_UNROLL
   for (int r = 0; r < MR; ++r) {
     WHERRY_UNROLL
-    for (int j = 0; j < NV; ++j) acc[r][j] = hn::Zero(IntTag());
+    for (int j = 0; j < NV; ++j) acc[r][j] = offsets[j];
   }
   kDot ? AddDots(call, b, row, acc) : AddPairs(call, b, row, acc);
-  const ByteResult result = call.result;  // a copy: what is stored could be the original
-  WHERRY_UNROLL
-  for (int r = 0; r < MR; ++r) {
-    const int32_t row_sum = call.row_sums == nullptr ? 0 : call.row_sums[row + r];
-    StoreSums<NV>(result, acc[r], row_sum, call.row0 + row + r, col, cols);
-  }
+  StoreSums(result, acc, call.row_sums == nullptr ? nullptr : call.row_sums + row, call.row0 + row, col, cols);
 }
 
 template <bool kDot, int MR>

@@ -70,38 +70,59 @@ HWY_INLINE ByteVec PackWords(WordVec a, WordVec b) {
 #endif
 }
 
+// The nearest whole numbers, ties to even; on x86 the least i32 for what none holds, and for NaN.
+HWY_INLINE IntVec Nearest(FloatVec v) {
+#if HWY_TARGET == HWY_AVX3
+  return IntVec{_mm512_cvtps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return IntVec{_mm256_cvtps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_SSE4
+  return IntVec{_mm_cvtps_epi32(v.raw)};
+#else
+  return hn::NearestInt(v);
+#endif
+}
+
 // Scaled sums become the bytes of a result of the kinds kInt8 and kUInt8.
 class ByteRounding {
  public:
   explicit HWY_INLINE ByteRounding(const ByteResult& r)
       : least_(Set(r.least)),
         most_(Set(r.most)),
-        rest_(hn::Set(IntTag(), kRounderBits - r.zero - (r.kind == ResultKind::kInt8 ? 128 : 0))),
-        flip_(hn::Set(ByteTag(), r.kind == ResultKind::kInt8 ? 0x80 : 0)) {}
+        zero_(hn::Set(WordTag(), static_cast<int16_t>(r.zero + Shift(r)))),
+        lowest_(hn::Set(ByteTag(), Lowest(r))),
+        flip_(hn::Set(ByteTag(), static_cast<uint8_t>(Shift(r)))) {}
 
   // Within each 16 bytes, four of a, of b, of c and of d.
   HWY_INLINE ByteVec Pack(FloatVec a, FloatVec b, FloatVec c, FloatVec d) const {
-    const WordTag words;
-    return hn::Xor(
-        PackWords(hn::ReorderDemote2To(words, Round(a), Round(b)), hn::ReorderDemote2To(words, Round(c), Round(d))),
-        flip_);
+    return hn::Xor(hn::Max(PackWords(Words(a, b), Words(c, d)), lowest_), flip_);
   }
 
  private:
-  // A float so large that the last bit of its sum with a small one is 1: adding rounds, ties to even, and the bits are
-  // those of this one plus the whole number.
-  static constexpr float kRounder = 12582912.0F;  // 1.5 * 2^23
-  static constexpr int32_t kRounderBits = 0x4B400000;
+  // i8 are rounded as u8.
+  static HWY_INLINE int Shift(const ByteResult& r) { return r.kind == ResultKind::kInt8 ? 128 : 0; }
 
-  // NaN is the least, as in ToSteps.
-  HWY_INLINE IntVec Round(FloatVec v) const {
-    const FloatVec within = hn::Min(hn::Max(v, least_), most_);
-    return hn::Sub(hn::BitCast(IntTag(), hn::Add(within, Set(kRounder))), rest_);
+  static HWY_INLINE uint8_t Lowest(const ByteResult& r) {
+    const int lowest = static_cast<int>(std::min(r.least, r.most)) + r.zero + Shift(r);
+    return static_cast<uint8_t>(std::clamp(lowest, 0, 255));
   }
 
-  FloatVec least_;
+  // Saturates to words and then to bytes at either end, so what is too small needs no bound of its own.
+  HWY_INLINE WordVec Words(FloatVec a, FloatVec b) const {
+    return hn::SaturatedAdd(hn::ReorderDemote2To(WordTag(), Round(a), Round(b)), zero_);
+  }
+  // NaN is the least, as in ToSteps.
+  HWY_INLINE IntVec Round(FloatVec v) const {
+#if HWY_TARGET == HWY_NEON
+    v = hn::Max(v, least_);
+#endif
+    return Nearest(Smaller(most_, v));
+  }
+
+  [[maybe_unused]] FloatVec least_;
   FloatVec most_;
-  IntVec rest_;
+  WordVec zero_;
+  ByteVec lowest_;
   ByteVec flip_;
 };
 
@@ -121,45 +142,77 @@ HWY_INLINE ByteVec InOrder(ByteVec packed) {
   return hn::BitCast(ByteTag(), hn::TableLookupLanes(hn::BitCast(tag, packed), hn::SetTableIndices(tag, kOrder.from)));
 }
 
-// `live` sums of a row from column `col` on. row_sum: of the row's factors; not looked at without weight_zeros.
+// What sums of NV vectors of columns from `col` on begin with.
 template <int NV>
-HWY_INLINE void StoreSums(const ByteResult& r, const IntVec (&sums)[NV], int32_t row_sum, int64_t row, int64_t col,
-                          int64_t live) {
-  const IntTag tag;
-  IntVec v[NV];
+HWY_INLINE void LoadOffsets(const ByteResult& r, int64_t col, IntVec (&offsets)[NV]) {
   WHERRY_UNROLL
-  for (int j = 0; j < NV; ++j) v[j] = hn::Add(sums[j], hn::LoadU(tag, r.offsets + col + j * kLanes));
-  if (r.weight_zeros != nullptr) {
-    const IntVec factor = hn::Set(tag, row_sum);
+  for (int j = 0; j < NV; ++j) offsets[j] = hn::LoadU(IntTag(), r.offsets + col + j * kLanes);
+}
+
+// `live` floats, or what has their size, of each row from column `col` on.
+template <int MR, int NV>
+HWY_INLINE void StoreLanes(const ByteResult& r, const FloatVec (&lanes)[MR][NV], int64_t row, int64_t col,
+                           int64_t live) {
+  WHERRY_UNROLL
+  for (int i = 0; i < MR; ++i) {
+    float* const to = static_cast<float*>(r.data) + (row + i) * r.stride + col;
     WHERRY_UNROLL
     for (int j = 0; j < NV; ++j) {
-      v[j] = hn::Sub(v[j], hn::Mul(hn::LoadU(tag, r.weight_zeros + col + j * kLanes), factor));
+      StoreN(lanes[i][j], to + j * kLanes, std::clamp<int64_t>(live - j * kLanes, 0, kLanes));
     }
   }
-  const int64_t at = row * r.stride + col;
+}
+
+// `live` sums, which began with the offsets, of each row from column `col` on. row_sums: of the rows' factors; not
+// looked at without weight_zeros.
+template <int MR, int NV>
+HWY_INLINE void StoreSums(const ByteResult& r, IntVec (&sums)[MR][NV], const int32_t* row_sums, int64_t row,
+                          int64_t col, int64_t live) {
+  const IntTag tag;
+  if (r.weight_zeros != nullptr) {
+    WHERRY_UNROLL
+    for (int j = 0; j < NV; ++j) {
+      const IntVec zeros = hn::LoadU(tag, r.weight_zeros + col + j * kLanes);
+      WHERRY_UNROLL
+      for (int i = 0; i < MR; ++i) sums[i][j] = hn::Sub(sums[i][j], hn::Mul(zeros, hn::Set(tag, row_sums[i])));
+    }
+  }
+  FloatVec lanes[MR][NV];
   if (r.kind == ResultKind::kInt32) {
     WHERRY_UNROLL
     for (int j = 0; j < NV; ++j) {
-      const int64_t rest = std::clamp<int64_t>(live - j * kLanes, 0, kLanes);
-      StoreN(hn::BitCast(FloatTag(), v[j]), static_cast<float*>(r.data) + at + j * kLanes, rest);
+      WHERRY_UNROLL
+      for (int i = 0; i < MR; ++i) lanes[i][j] = hn::BitCast(FloatTag(), sums[i][j]);
     }
-    return;
+    return StoreLanes(r, lanes, row, col, live);
   }
-  FloatVec scaled[NV];
   WHERRY_UNROLL
   for (int j = 0; j < NV; ++j) {
-    scaled[j] = hn::Mul(hn::ConvertTo(FloatTag(), v[j]), Load(r.scales + col + j * kLanes));
-  }
-  if (r.kind == ResultKind::kFloat) {
+    const FloatVec scale = Load(r.scales + col + j * kLanes);
     WHERRY_UNROLL
-    for (int j = 0; j < NV; ++j) {
-      const int64_t rest = std::clamp<int64_t>(live - j * kLanes, 0, kLanes);
-      StoreN(scaled[j], static_cast<float*>(r.data) + at + j * kLanes, rest);
-    }
-    return;
+    for (int i = 0; i < MR; ++i) lanes[i][j] = hn::Mul(hn::ConvertTo(FloatTag(), sums[i][j]), scale);
   }
-  const ByteVec bytes = ByteRounding(r).Pack(scaled[0], scaled[1 % NV], scaled[2 % NV], scaled[3 % NV]);
-  StoreFirstBytes(ByteTag(), InOrder(bytes), static_cast<uint8_t*>(r.data) + at, std::min<int64_t>(live, NV * kLanes));
+  if (r.kind == ResultKind::kFloat) return StoreLanes(r, lanes, row, col, live);
+  const ByteRounding rounding(r);
+  uint8_t* const to = static_cast<uint8_t*>(r.data) + row * r.stride + col;
+  live = std::min<int64_t>(live, NV * kLanes);
+  if constexpr (NV == 4) {
+    WHERRY_UNROLL
+    for (int i = 0; i < MR; ++i) {
+      StoreFirstBytes(ByteTag(), InOrder(rounding.Pack(lanes[i][0], lanes[i][1], lanes[i][2], lanes[i][3])),
+                      to + i * r.stride, live);
+    }
+  } else {
+    // Two rows to a vector.
+    const hn::Half<ByteTag> half;
+    WHERRY_UNROLL
+    for (int i = 0; i < MR; i += 2) {
+      const int next = std::min(i + 1, MR - 1);
+      const ByteVec bytes = InOrder(rounding.Pack(lanes[i][0], lanes[i][NV - 1], lanes[next][0], lanes[next][NV - 1]));
+      StoreFirstBytes(half, hn::LowerHalf(half, bytes), to + i * r.stride, live);
+      if (next > i) StoreFirstBytes(half, hn::UpperHalf(half, bytes), to + next * r.stride, live);
+    }
+  }
 }
 
 }  // namespace wherry::cpu::HWY_NAMESPACE
