@@ -4,7 +4,7 @@
     bench/op_networks.py FOLDER [NAME...]
     bench/compare --zoo FOLDER --engines wherry,onnxruntime
 
-Writes FOLDER/NAME/model.onnx and inputs.npz. What depends on values (indices, sizes, weights) is constant.
+Writes FOLDER/NAME/model.onnx and inputs.npz. What shapes depend on (sizes, weights) is constant.
 """
 
 import argparse
@@ -37,6 +37,11 @@ def scales(*values):
     return np.array(values, np.float32)
 
 
+def boxes_of(*shape):
+    corners = np.abs(floats(*shape, 2)) * 100
+    return np.concatenate([corners, corners + np.abs(floats(*shape, 2)) * 50], -1)
+
+
 IMAGE = (1, 64, 112, 112)
 SQUARE = (1, 512, 512)
 
@@ -50,8 +55,10 @@ def operators():
 
     for name in ("Celu", "Floor", "HardSigmoid", "IsNaN", "Mish", "Selu", "Softsign", "ThresholdedRelu"):
         op(name, [floats(*IMAGE)])
-    for name in ("Atan", "Cos", "Sign", "Sin"):
+    for name in ("Asinh", "Atan", "Cos", "Cosh", "Sign", "Sin", "Sinh"):
         op(name, [floats(*SQUARE)])
+    op("Acosh", [np.abs(floats(*SQUARE)) + 1])
+    op("Atanh", [np.tanh(floats(*SQUARE))])
     op("Gelu", [floats(1, 197, 768)])
     op("PRelu", [floats(*IMAGE)], [floats(64, 1, 1)])
     op("BatchNormalization", [floats(*IMAGE)], [floats(64), floats(64), floats(64), np.abs(floats(64))])
@@ -64,13 +71,46 @@ def operators():
     op("Equal", [integers(10, *SQUARE), integers(10, *SQUARE)])
     op("Add.i64", [integers(10, *SQUARE), integers(10, *SQUARE)])
     op("Mul.i32", [integers(10, *SQUARE, dtype=np.int32), integers(10, *SQUARE, dtype=np.int32)])
+    op("Div.i64", [integers(1000, *SQUARE), integers(10, *SQUARE) + 1])
+    op("Div.i64_number", [integers(1000, *SQUARE)], [np.int64(7)])
+    op("Div.i32", [integers(1000, *SQUARE, dtype=np.int32), integers(10, *SQUARE, dtype=np.int32) + np.int32(1)])
+    op("Mod.i64", [integers(1000, *SQUARE)], [np.int64(7)])
+    op("Max.i64", [integers(10, *SQUARE), integers(10, *SQUARE)])
+    op("Abs.i64", [integers(10, *SQUARE) - 5])
+    op("Neg.i64", [integers(10, *SQUARE)])
+    op("Sign.i64", [integers(10, *SQUARE) - 5])
+    op("BitwiseAnd", [integers(256, *SQUARE), integers(256, *SQUARE)])
+    op("BitwiseNot", [integers(256, *SQUARE)])
+    op("BitShift", [integers(256, *SQUARE, dtype=np.uint64), integers(8, *SQUARE, dtype=np.uint64)], direction="LEFT")
     op("Cast.i64", [integers(1000, *SQUARE)], to=TensorProto.FLOAT)
     op("Cast.u8", [integers(256, 1, 3, 640, 640, dtype=np.uint8)], to=TensorProto.FLOAT)
+    op("Cast.i32", [integers(1000, *SQUARE, dtype=np.int32)], to=TensorProto.FLOAT)
+    op("Cast.bool", [booleans(*SQUARE)], to=TensorProto.FLOAT)
+    op("Cast.f32_i64", [floats(*SQUARE) * 99], to=TensorProto.INT64)
+    op("Cast.f32_i32", [floats(*SQUARE) * 99], to=TensorProto.INT32)
+    op("Cast.f32_u8", [np.abs(floats(*SQUARE)) * 20], to=TensorProto.UINT8)
+    op("Cast.f32_bool", [floats(*SQUARE)], to=TensorProto.BOOL)
+    op("Cast.f32_f16", [floats(*SQUARE)], to=TensorProto.FLOAT16)
+    op("Cast.f16", [floats(*SQUARE).astype(np.float16)], to=TensorProto.FLOAT)
+    op("Cast.f64", [floats(*SQUARE).astype(np.float64)], to=TensorProto.FLOAT)
+    op("Cast.f32_f64", [floats(*SQUARE)], to=TensorProto.DOUBLE)
+    op("Cast.i64_i32", [integers(1000, *SQUARE)], to=TensorProto.INT32)
+    op("Cast.i32_i64", [integers(1000, *SQUARE, dtype=np.int32)], to=TensorProto.INT64)
+    op("Cast.bool_i64", [booleans(*SQUARE)], to=TensorProto.INT64)
+    op("QuantizeLinear", [floats(*IMAGE)], [np.float32(0.02), np.uint8(128)])
+    op("QuantizeLinear.axis", [floats(*IMAGE)], [np.full(64, 0.02, np.float32), np.zeros(64, np.int8)], axis=1)
+    image = integers(256, *IMAGE, dtype=np.uint8)
+    op("DequantizeLinear", [image], [np.float32(0.02), np.uint8(128)])
+    op("DequantizeLinear.axis", [image], [np.full(64, 0.02, np.float32), np.full(64, 128, np.uint8)], axis=1)
 
     op("ArgMax.channels", [floats(1, 21, 256, 256)], axis=1, keepdims=0)
     op("ArgMax.last", [floats(1000, 1000)], axis=-1)
     op("TopK", [floats(1, 80, 8400)], [numbers(300)], results=2)
     op("TopK.long", [floats(1, 672000)], [numbers(300)], results=2)
+    op("TopK.unsorted", [floats(1, 80, 8400)], [numbers(300)], results=2, sorted=0)
+    op("Hardmax", [floats(512, 768)])
+    op("Unique", [integers(1000, 20000)])
+    op("NonMaxSuppression", [boxes_of(1, 1000), np.abs(floats(1, 4, 1000))], [numbers(100), scales(0.5), scales(0.1)])
     op("CumSum", [floats(*SQUARE)], [np.int64(2)])
     op("CumSum.first", [floats(512, 512)], [np.int64(0)])
     op("ReduceMean.pixels", [floats(1, 256, 56, 56)], [numbers(2, 3)])
@@ -87,8 +127,19 @@ def operators():
     op("GatherElements", [floats(1, 8400, 80), integers(8400, 1, 300, 80)], axis=1)
     op("GatherND", [floats(8, 1000, 64), integers(8, 5000, 1)])
     rows = np.stack([np.zeros(5000, np.int64), np.arange(5000)], 1)
-    op("ScatterND", [floats(1, 10000, 64), floats(5000, 64)], [rows])
+    op("ScatterND", [floats(1, 10000, 64), rows, floats(5000, 64)])
+    elements = [floats(512, 768), integers(512, 256, 768), floats(256, 768)]
+    op("ScatterElements", elements)
+    op("ScatterElements.add", elements, reduction="add")
+    op("ScatterND.add", [floats(1, 10000, 64), rows, floats(5000, 64)], reduction="add")
     op("NonZero", [booleans(1, 640, 640)])
+    op("NonZero.sparse", [(floats(1, 640, 640) > 2).astype(np.float32)])
+    op("OneHot", [integers(1000, 512)], [np.int64(1000), scales(0, 1)])
+    op("EyeLike", [floats(1000, 1000)])
+    op("Range", [np.int64(0), np.int64(100000), np.int64(1)])
+    op("Range.f32", [np.float32(0), np.float32(100000), np.float32(1)])
+    op("ReverseSequence", [floats(100, 16, 256), integers(100, 16) + 1])
+    op("Compress", [floats(10000, 64), booleans(10000)], axis=0)
     op("Tile", [floats(1, 64, 64, 64)], [numbers(1, 1, 2, 2)])
     op("Expand", [floats(1, 64, 1, 64)], [numbers(4, 64, 64, 64)])
     op("Trilu", [floats(12, 512, 512)])
@@ -100,9 +151,12 @@ def operators():
     op("Resize.linear", [floats(1, 64, 64, 64)], [scales(), scales(1, 1, 2, 2)], mode="linear")
     op("Resize.cubic", [floats(1, 16, 64, 64)], [scales(), scales(1, 1, 2, 2)], mode="cubic")
     op("GridSample", [floats(1, 64, 64, 64), np.clip(floats(1, 100, 100, 2), -1, 1)])
+    op("GridSample.3d", [floats(1, 16, 16, 32, 32), np.clip(floats(1, 16, 32, 32, 3), -1, 1)])
     boxes = np.abs(floats(300, 4)) * 100 + scales(0, 0, 100, 100)
     op("RoiAlign", [floats(1, 256, 50, 68), boxes], [np.zeros(300, np.int64)], output_height=7, output_width=7,
        sampling_ratio=2, spatial_scale=0.25)
+    op("RoiAlign.max", [floats(1, 256, 50, 68), boxes], [np.zeros(300, np.int64)], output_height=7, output_width=7,
+       sampling_ratio=2, spatial_scale=0.25, mode="max")
 
     op("Conv.1d", [floats(1, 128, 4000)], [floats(128, 128, 3)], pads=[1, 1])
     op("Conv.1d_depthwise", [floats(1, 128, 4000)], [floats(128, 1, 31)], pads=[15, 15], group=128)

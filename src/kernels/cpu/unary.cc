@@ -51,6 +51,13 @@ WHERRY_CPU_UNARY(Tan, ElementwiseOp::kTan)
 WHERRY_CPU_UNARY(Asin, ElementwiseOp::kAsin)
 WHERRY_CPU_UNARY(Acos, ElementwiseOp::kAcos)
 WHERRY_CPU_UNARY(Atan, ElementwiseOp::kAtan)
+WHERRY_CPU_UNARY(Sinh, ElementwiseOp::kSinh)
+WHERRY_CPU_UNARY(Cosh, ElementwiseOp::kCosh)
+WHERRY_CPU_UNARY(Asinh, ElementwiseOp::kAsinh)
+WHERRY_CPU_UNARY(Acosh, ElementwiseOp::kAcosh)
+WHERRY_CPU_UNARY(Atanh, ElementwiseOp::kAtanh)
+WHERRY_CPU_UNARY(Expm1, ElementwiseOp::kExpm1)
+WHERRY_CPU_UNARY(Log1p, ElementwiseOp::kLog1p)
 #undef WHERRY_CPU_UNARY
 
 template <typename T>
@@ -127,6 +134,13 @@ REGISTER_KERNEL(tan, cpu, kNative, kAny, Tan, float).PixelStrides();
 REGISTER_KERNEL(asin, cpu, kNative, kAny, Asin, float).PixelStrides();
 REGISTER_KERNEL(acos, cpu, kNative, kAny, Acos, float).PixelStrides();
 REGISTER_KERNEL(atan, cpu, kNative, kAny, Atan, float).PixelStrides();
+REGISTER_KERNEL(sinh, cpu, kNative, kAny, Sinh, float).PixelStrides();
+REGISTER_KERNEL(cosh, cpu, kNative, kAny, Cosh, float).PixelStrides();
+REGISTER_KERNEL(asinh, cpu, kNative, kAny, Asinh, float).PixelStrides();
+REGISTER_KERNEL(acosh, cpu, kNative, kAny, Acosh, float).PixelStrides();
+REGISTER_KERNEL(atanh, cpu, kNative, kAny, Atanh, float).PixelStrides();
+REGISTER_KERNEL(expm1, cpu, kNative, kAny, Expm1, float).PixelStrides();
+REGISTER_KERNEL(log1p, cpu, kNative, kAny, Log1p, float).PixelStrides();
 REGISTER_KERNEL(softplus, cpu, kNative, kAny, Softplus, float).PixelStrides();
 REGISTER_KERNEL(silu, cpu, kNative, kAny, Silu, float).PixelStrides();
 REGISTER_KERNEL(mish, cpu, kNative, kAny, Mish, float).PixelStrides();

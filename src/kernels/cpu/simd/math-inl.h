@@ -37,6 +37,8 @@ struct Exponential {
   // 2^n for -126 <= n <= 127; 0 for -127, infinity for 128.
   HWY_INLINE FloatVec Pow2() const { return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::BitCast(IntTag(), biased))); }
 };
+// kWithOne = false: y is less by 1, and as exact.
+template <bool kWithOne = true>
 HWY_INLINE Exponential ReducedExp(FloatVec x) {
   const FloatVec biased = MulAdd(x, Set(1.44269504f), Set(Exponential::kBias));
   const FloatVec n = hn::Sub(biased, Set(Exponential::kBias));
@@ -45,7 +47,7 @@ HWY_INLINE Exponential ReducedExp(FloatVec x) {
   r = hn::NegMulAdd(n, Set(1.42860677e-6f), r);
   constexpr float kP[] = {0.0013814599f, 0.008368717f, 0.04166839f, 0.16666521f, 0.49999994f};
   const FloatVec y = hn::MulAdd(hn::Mul(r, r), Polynomial(r, kP), r);
-  return {hn::Add(y, Set(1.0f)), n, biased};
+  return {kWithOne ? hn::Add(y, Set(1.0f)) : y, n, biased};
 }
 
 // As Exp for -87 <= x <= 88, where the result is a normal float; NaN for NaN.
@@ -71,18 +73,20 @@ HWY_INLINE FloatVec Exp(FloatVec x) {
 #endif
 }
 
-// Natural logarithm within 2 ulp; log(0) = -inf, log(negative) = NaN, log(inf) = inf; denormals are handled.
-HWY_INLINE FloatVec Log(FloatVec x) {
-  const FloatMask denormal = hn::Lt(x, Set(std::numeric_limits<float>::min()));
-  const FloatVec scaled = hn::IfThenElse(denormal, hn::Mul(x, Set(8388608.0f)), x);
-  const FloatVec offset = hn::IfThenElseZero(denormal, Set(-23.0f));
-  // m in [sqrt(1/2), sqrt(2)), x = m * 2^e: subtract the bits of sqrt(1/2), the exponent field is then e.
-  const IntVec bits = hn::BitCast(IntTag(), scaled);
-  const IntVec sqrt_half = hn::Set(IntTag(), 0x3F3504F3);
-  const IntVec shifted = hn::ShiftRight<23>(hn::Sub(bits, sqrt_half));
-  const FloatVec m = hn::BitCast(FloatTag(), hn::Sub(bits, hn::ShiftLeft<23>(shifted)));
-  const FloatVec e = hn::Add(hn::ConvertTo(FloatTag(), shifted), offset);
-  const FloatVec f = hn::Sub(m, Set(1.0f));
+// x = m 2^exponent with m in [sqrt(1/2), sqrt(2)), for x > 0 that is a normal float.
+struct ReducedFloat {
+  FloatVec m;
+  IntVec exponent;
+};
+HWY_INLINE ReducedFloat ReduceForLog(FloatVec x) {
+  // Less the bits of sqrt(1/2), the exponent field is the exponent.
+  const IntVec bits = hn::BitCast(IntTag(), x);
+  const IntVec exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(IntTag(), 0x3F3504F3)));
+  return {hn::BitCast(FloatTag(), hn::Sub(bits, hn::ShiftLeft<23>(exponent))), exponent};
+}
+
+// log((1 + f) 2^e) for 1 + f as m above.
+HWY_INLINE FloatVec LogOfReduced(FloatVec f, FloatVec e) {
   constexpr float kP[] = {0.067466386f, -0.11675651f, 0.11888163f, -0.12405589f, 0.14219552f,
                           -0.16667996f, 0.20002119f,  -0.2500001f, 0.33333313f};
   const FloatVec f2 = hn::Mul(f, f);
@@ -90,7 +94,17 @@ HWY_INLINE FloatVec Log(FloatVec x) {
   y = hn::MulAdd(e, Set(1.42860677e-6f), y);
   y = hn::NegMulAdd(Set(0.5f), f2, y);
   y = hn::Add(y, f);
-  y = hn::MulAdd(e, Set(0.693145752f), y);
+  return hn::MulAdd(e, Set(0.693145752f), y);
+}
+
+// Natural logarithm within 2 ulp; log(0) = -inf, log(negative) = NaN, log(inf) = inf; denormals are handled.
+HWY_INLINE FloatVec Log(FloatVec x) {
+  const FloatMask denormal = hn::Lt(x, Set(std::numeric_limits<float>::min()));
+  const FloatVec scaled = hn::IfThenElse(denormal, hn::Mul(x, Set(8388608.0f)), x);
+  const FloatVec offset = hn::IfThenElseZero(denormal, Set(-23.0f));
+  const ReducedFloat reduced = ReduceForLog(scaled);
+  const FloatVec e = hn::Add(hn::ConvertTo(FloatTag(), reduced.exponent), offset);
+  FloatVec y = LogOfReduced(hn::Sub(reduced.m, Set(1.0f)), e);
   const float inf = std::numeric_limits<float>::infinity();
   y = hn::IfThenElse(hn::Eq(x, Set(inf)), x, y);
   y = hn::IfThenElse(hn::Eq(x, Zero()), Set(-inf), y);

@@ -12,6 +12,7 @@
 #include "kernels/cpu/simd/foreach_isa.h"
 
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/simd/hyperbolic-inl.h"
 #include "kernels/cpu/simd/pow-inl.h"
 #include "kernels/cpu/simd/remainder-inl.h"
 #include "kernels/cpu/simd/trig-inl.h"
@@ -62,6 +63,27 @@ struct AcosFn {
 struct AtanFn {
   HWY_INLINE FloatVec operator()(FloatVec v) const { return Atan(v); }
 };
+struct SinhFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Sinh(v); }
+};
+struct CoshFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Cosh(v); }
+};
+struct AsinhFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Asinh(v); }
+};
+struct AcoshFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Acosh(v); }
+};
+struct AtanhFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Atanh(v); }
+};
+struct Expm1Fn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Expm1(v); }
+};
+struct Log1pFn {
+  HWY_INLINE FloatVec operator()(FloatVec v) const { return Log1p(v); }
+};
 
 void MapExp(const float* x, float* y, int64_t n) { Map(ExpFn(), x, y, n); }
 void MapLog(const float* x, float* y, int64_t n) { Map(LogFn(), x, y, n); }
@@ -74,6 +96,13 @@ void MapTan(const float* x, float* y, int64_t n) { Map(TanFn(), x, y, n); }
 void MapAsin(const float* x, float* y, int64_t n) { Map(AsinFn(), x, y, n); }
 void MapAcos(const float* x, float* y, int64_t n) { Map(AcosFn(), x, y, n); }
 void MapAtan(const float* x, float* y, int64_t n) { Map(AtanFn(), x, y, n); }
+void MapSinh(const float* x, float* y, int64_t n) { Map(SinhFn(), x, y, n); }
+void MapCosh(const float* x, float* y, int64_t n) { Map(CoshFn(), x, y, n); }
+void MapAsinh(const float* x, float* y, int64_t n) { Map(AsinhFn(), x, y, n); }
+void MapAcosh(const float* x, float* y, int64_t n) { Map(AcoshFn(), x, y, n); }
+void MapAtanh(const float* x, float* y, int64_t n) { Map(AtanhFn(), x, y, n); }
+void MapExpm1(const float* x, float* y, int64_t n) { Map(Expm1Fn(), x, y, n); }
+void MapLog1p(const float* x, float* y, int64_t n) { Map(Log1pFn(), x, y, n); }
 
 struct PowFn {
   FloatVec y;
@@ -238,6 +267,25 @@ TEST(Math, AtanWithin3Ulp) {
   });
 }
 
+TEST(Math, HyperbolicWithin3Ulp) {
+  ForEachIsa([] {
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapSinh), [](double x) { return std::sinh(x); }, 3.0);
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapCosh), [](double x) { return std::cosh(x); }, 3.0);
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapAsinh), [](double x) { return std::asinh(x); }, 3.0);
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapAcosh), [](double x) { return std::acosh(x); }, 3.0);
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapAtanh), [](double x) { return std::atanh(x); }, 3.0);
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapExpm1), [](double x) { return std::expm1(x); }, 3.0);
+    CheckEverywhere(
+        WHERRY_ISA_CALL(MapLog1p), [](double x) { return std::log1p(x); }, 3.0);
+  });
+}
+
 // The floats next to multiples of pi / 2, of which little is left.
 TEST(Math, AnglesNearQuarterTurns) {
   ForEachIsa([] {
@@ -355,6 +403,26 @@ TEST(Math, SpecialValues) {
     EXPECT_EQ(y[1], 0.0f);
     EXPECT_TRUE(std::isnan(y[2]));
     EXPECT_EQ(y[3], 0.5f);
+  });
+}
+
+// Those that cross zero give zeros the sign that they have.
+TEST(Math, HyperbolicOfZeros) {
+  const float x[] = {0.0f, -0.0f};
+  float y[2];
+  ForEachIsa([&] {
+    const auto check = [&](void (*map)(const float*, float*, int64_t)) {
+      map(x, y, 2);
+      EXPECT_EQ(y[0], 0.0f);
+      EXPECT_FALSE(std::signbit(y[0]));
+      EXPECT_EQ(y[1], 0.0f);
+      EXPECT_TRUE(std::signbit(y[1]));
+    };
+    check(WHERRY_ISA_CALL(MapSinh));
+    check(WHERRY_ISA_CALL(MapAsinh));
+    check(WHERRY_ISA_CALL(MapAtanh));
+    check(WHERRY_ISA_CALL(MapExpm1));
+    check(WHERRY_ISA_CALL(MapLog1p));
   });
 }
 

@@ -29,6 +29,13 @@ enum class ElementwiseOp : uint8_t {
   kAsin,
   kAcos,
   kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kExpm1,
+  kLog1p,
   kActivation,
 };
 inline constexpr int kBinaryElementwiseOps = static_cast<int>(ElementwiseOp::kConstant);

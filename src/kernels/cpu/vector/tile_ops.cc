@@ -9,6 +9,7 @@
 #include "kernels/cpu/simd/foreach_isa.h"
 
 #include "kernels/cpu/simd/activation-inl.h"
+#include "kernels/cpu/simd/hyperbolic-inl.h"
 #include "kernels/cpu/simd/pow-inl.h"
 #include "kernels/cpu/simd/remainder-inl.h"
 #include "kernels/cpu/simd/trig-inl.h"
@@ -58,6 +59,20 @@ HWY_INLINE FloatVec Unary(FloatVec x, FloatVec a, FloatVec b) {
     return Acos(x);
   } else if constexpr (kOp == Op::kAtan) {
     return Atan(x);
+  } else if constexpr (kOp == Op::kSinh) {
+    return Sinh(x);
+  } else if constexpr (kOp == Op::kCosh) {
+    return Cosh(x);
+  } else if constexpr (kOp == Op::kAsinh) {
+    return Asinh(x);
+  } else if constexpr (kOp == Op::kAcosh) {
+    return Acosh(x);
+  } else if constexpr (kOp == Op::kAtanh) {
+    return Atanh(x);
+  } else if constexpr (kOp == Op::kExpm1) {
+    return Expm1(x);
+  } else if constexpr (kOp == Op::kLog1p) {
+    return Log1p(x);
   } else {
     return Activate<static_cast<ActKind>(static_cast<int>(kOp) - static_cast<int>(Op::kActivation))>(x, a, b);
   }
