@@ -63,6 +63,40 @@ void Dequantize(const T* x, int64_t count, float scale, int32_t zero, float* out
   }
 }
 
+template <typename T>
+HWY_INLINE IntVec LoadZeros(const T* zeros, int64_t i, int64_t live) {
+  return zeros == nullptr ? hn::Zero(IntTag()) : LoadIntegers(zeros + i, live);
+}
+
+template <typename T>
+void QuantizeByEach(const float* x, int64_t count, const float* scales, const T* zeros, bool ties_away, T* out) {
+  const IntVec least = hn::Set(IntTag(), std::numeric_limits<T>::lowest());
+  const IntVec most = hn::Set(IntTag(), std::numeric_limits<T>::max());
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const int64_t live = count - i;
+    FloatVec steps = hn::Div(LoadFloats(x + i, live), LoadFloats(scales + i, live));
+    if (ties_away) steps = RoundTiesAway(steps);
+    const IntVec zero = LoadZeros(zeros, i, live);
+    const FloatVec low = hn::ConvertTo(FloatTag(), hn::Sub(least, zero));
+    const FloatVec high = hn::ConvertTo(FloatTag(), hn::Sub(most, zero));
+    StoreBytes(ToSteps(steps, low, high, zero), out + i, live);
+  }
+}
+
+template <typename T>
+void DequantizeByEach(const T* x, int64_t count, const float* scales, const T* zeros, float* out) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const int64_t live = count - i;
+    const IntVec steps = hn::Sub(LoadIntegers(x + i, live), LoadZeros(zeros, i, live));
+    const FloatVec value = hn::Mul(hn::ConvertTo(FloatTag(), steps), LoadFloats(scales + i, live));
+    if (live >= kLanes) {
+      Store(value, out + i);
+    } else {
+      StoreN(value, out + i, live);
+    }
+  }
+}
+
 // The numbers that a row of integers stands for, or one for all.
 template <typename T>
 class NumbersOf {
@@ -152,6 +186,24 @@ void QuantizeI16(const float* x, int64_t n, const QuantizeStep& s, int16_t* out)
 void QuantizeU16(const float* x, int64_t n, const QuantizeStep& s, uint16_t* out) { Quantize(x, n, s, out); }
 void DequantizeI8(const int8_t* x, int64_t n, float s, int32_t z, float* out) { Dequantize(x, n, s, z, out); }
 void DequantizeU8(const uint8_t* x, int64_t n, float s, int32_t z, float* out) { Dequantize(x, n, s, z, out); }
+void QuantizeEachI8(const float* x, int64_t n, const float* s, const int8_t* z, bool away, int8_t* out) {
+  QuantizeByEach(x, n, s, z, away, out);
+}
+void QuantizeEachU8(const float* x, int64_t n, const float* s, const uint8_t* z, bool away, uint8_t* out) {
+  QuantizeByEach(x, n, s, z, away, out);
+}
+void QuantizeEachI16(const float* x, int64_t n, const float* s, const int16_t* z, bool away, int16_t* out) {
+  QuantizeByEach(x, n, s, z, away, out);
+}
+void QuantizeEachU16(const float* x, int64_t n, const float* s, const uint16_t* z, bool away, uint16_t* out) {
+  QuantizeByEach(x, n, s, z, away, out);
+}
+void DequantizeEachI8(const int8_t* x, int64_t n, const float* s, const int8_t* z, float* out) {
+  DequantizeByEach(x, n, s, z, out);
+}
+void DequantizeEachU8(const uint8_t* x, int64_t n, const float* s, const uint8_t* z, float* out) {
+  DequantizeByEach(x, n, s, z, out);
+}
 void AddI8(const int8_t* x, int64_t sx, const int8_t* y, int64_t sy, int64_t n, const QuantizedPair& p, int8_t* out) {
   Add(x, sx, y, sy, n, p, out);
 }
@@ -205,6 +257,34 @@ void DequantizeRow(const int8_t* x, int64_t count, float scale, int32_t zero, fl
 template <>
 void DequantizeRow(const uint8_t* x, int64_t count, float scale, int32_t zero, float* out) {
   WHERRY_ISA_CALL(DequantizeU8)(x, count, scale, zero, out);
+}
+template <>
+void QuantizeEach(const float* x, int64_t count, const float* scales, const int8_t* zeros, bool ties_away,
+                  int8_t* out) {
+  WHERRY_ISA_CALL(QuantizeEachI8)(x, count, scales, zeros, ties_away, out);
+}
+template <>
+void QuantizeEach(const float* x, int64_t count, const float* scales, const uint8_t* zeros, bool ties_away,
+                  uint8_t* out) {
+  WHERRY_ISA_CALL(QuantizeEachU8)(x, count, scales, zeros, ties_away, out);
+}
+template <>
+void QuantizeEach(const float* x, int64_t count, const float* scales, const int16_t* zeros, bool ties_away,
+                  int16_t* out) {
+  WHERRY_ISA_CALL(QuantizeEachI16)(x, count, scales, zeros, ties_away, out);
+}
+template <>
+void QuantizeEach(const float* x, int64_t count, const float* scales, const uint16_t* zeros, bool ties_away,
+                  uint16_t* out) {
+  WHERRY_ISA_CALL(QuantizeEachU16)(x, count, scales, zeros, ties_away, out);
+}
+template <>
+void DequantizeEach(const int8_t* x, int64_t count, const float* scales, const int8_t* zeros, float* out) {
+  WHERRY_ISA_CALL(DequantizeEachI8)(x, count, scales, zeros, out);
+}
+template <>
+void DequantizeEach(const uint8_t* x, int64_t count, const float* scales, const uint8_t* zeros, float* out) {
+  WHERRY_ISA_CALL(DequantizeEachU8)(x, count, scales, zeros, out);
 }
 template <>
 void QuantizedAddRow(const int8_t* x, int64_t x_step, const int8_t* y, int64_t y_step, int64_t count,

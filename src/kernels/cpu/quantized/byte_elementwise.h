@@ -21,6 +21,12 @@ void QuantizeRow(const float* x, int64_t count, const QuantizeStep& step, T* out
 template <typename T>
 void DequantizeRow(const T* x, int64_t count, float scale, int32_t zero, float* out);
 
+// The same where each element has a scale and a zero point of its own; no zeros: all are 0.
+template <typename T>
+void QuantizeEach(const float* x, int64_t count, const float* scales, const T* zeros, bool ties_away, T* out);
+template <typename T>
+void DequantizeEach(const T* x, int64_t count, const float* scales, const T* zeros, float* out);
+
 // How two factors or terms and their result count. Each input is a row of neighbours (step 1) or one element (0).
 struct QuantizedPair {
   float x_scale = 1.0F;
