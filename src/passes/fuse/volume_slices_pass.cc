@@ -57,6 +57,12 @@ WindowAttributes WindowOf(const Node::Stmt& stmt) {
                      stmt.GetAttr<std::string>("padding_algorithm"), stmt.GetAttr<Attributes>("dilations"));
 }
 
+// Without convolutions, whose slices are there anyway, pools have a kernel that takes a sixth of the time that slices
+// do; not one over everything or to a given size.
+bool HasKernel(const Node::Stmt& pool) {
+  return !pool.GetAttr<bool>("global_pooling") && !pool.GetAttr<bool>("adaptive");
+}
+
 // Nothing where paddings depend on a depth that is not known.
 std::optional<Depth> DepthOf(const WindowAttributes& window, const Dim& size, int64_t kernel, bool ceil_mode) {
   Depth depth{kernel, window.stride[0], window.dilation[0], window.pad_begin[0], window.pad_end[0]};
@@ -86,10 +92,16 @@ class VolumeSlicesPass : public ProgramPass {
     graph_ = graph.get();
     images_.clear();
     frames_.clear();
+    const NodeList stmts = graph->StmtTopologicalOrder();
+    const bool has_convolutions = std::any_of(stmts.begin(), stmts.end(), [](const Node* stmt) {
+      const std::string& op = stmt->AsStmt().op_type();
+      return op == "conv3d" || op == "conv3d_transpose";
+    });
     int lowered = 0;
-    for (Node* stmt : graph->StmtTopologicalOrder()) {
+    for (Node* stmt : stmts) {
       const std::string op = stmt->AsStmt().op_type();
       if (op != "conv3d" && op != "pool3d" && op != "conv3d_transpose") continue;
+      if (op == "pool3d" && !has_convolutions && HasKernel(stmt->AsStmt())) continue;
       near_ = stmt;
       const Node* x = stmt->AsStmt().input("x");
       if (!HasRank(x, 5) || x->AsArg().type.dtype != DataType::kFloat || !HasRank(stmt->AsStmt().output(), 5)) continue;
