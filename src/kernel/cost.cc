@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "op/epilogue.h"
+#include "op/infer/conv_chain.h"
 
 namespace wherry {
 
@@ -89,6 +90,24 @@ bool IsReduction(std::string_view op) {
                       "pool2d", "pool3d", "argmax", "argmin", "topk", "cumsum"});
 }
 
+double ChainProducts(const KernelProblem& problem) {
+  std::vector<const MetaTensor*> filters = {problem.Input("filter1"), problem.Input("filter2")};
+  if (problem.Input("filter3") != nullptr) filters.push_back(problem.Input("filter3"));
+  const auto list = [&](const char* name) -> const std::vector<int64_t>& {
+    return problem.Attr<std::vector<int64_t>>(name);
+  };
+  const auto links =
+      ParseConvChain(filters.size(), {list("strides"), list("paddings"), list("dilations"), list("groups")});
+  const Epilogue none;
+  const Epilogue* const epilogues[kMaxConvChain] = {&none, &none, &none};
+  const auto images = ConvChainImages(*problem.Input("x"), filters, {}, links, epilogues);
+  double products = 0;
+  for (size_t i = 0; i < images.size(); ++i) {
+    products += 2 * Elements(images[i]) * Elements(*filters[i]) / ExtentAt(*filters[i], 0);
+  }
+  return products;
+}
+
 // Multiplications and additions of what multiplies; 0 for everything else.
 double Products(const KernelProblem& problem) {
   const std::string_view op = problem.schema().name;
@@ -97,6 +116,7 @@ double Products(const KernelProblem& problem) {
     const MetaTensor& filter = *problem.Input("filter");
     return 2 * Elements(problem.Output()) * Elements(filter) / ExtentAt(filter, 0);
   }
+  if (op == "conv2d_chain") return ChainProducts(problem);
   if (IsOneOf(op, {"conv2d_transpose", "conv3d_transpose"})) {
     const MetaTensor& filter = *problem.Input("filter");
     return 2 * Elements(*problem.Input("x")) * Elements(filter) / ExtentAt(filter, 0);

@@ -41,6 +41,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "cancel_transposes_pass",     // between its frames
       "fold_constants_pass",        // weights the fusions computed
       "eliminate_dead_pass",
+      "conv_chain_fuse_pass",   // convolutions with all that they have taken
       "elementwise_fuse_pass",  // what no epilogue took
       // place: decide where and how each op runs.
       "weight_precision_pass",          // where the valid places ask for it, once it is known what reads weights

@@ -97,18 +97,6 @@ std::shared_ptr<const KernelPlan> PlanVariant(const KernelProblem& problem) {
   return MakePlan(problem, ConvShapeOf(problem), kAlgorithm);
 }
 
-size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
-  const ConvFormat parsed = ParseConvPackFormat(format);
-  return static_cast<size_t>(ConvPackedSize(parsed.algorithm, ConvWeightShapeOf(filter.shape, parsed.groups))) *
-         sizeof(float);
-}
-
-void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
-  const ConvFormat parsed = ParseConvPackFormat(format);
-  PackConv(parsed.algorithm, ConvWeightShapeOf(filter.shape(), parsed.groups), filter.data<float>(),
-           static_cast<float*>(packed), nullptr, parsed.layout);
-}
-
 void Run(KernelContext* context) {
   DenseTensor& out = *context->Output(0);
   if (out.numel() == 0) return;
@@ -144,36 +132,36 @@ void Run(KernelContext* context) {
 
 REGISTER_KERNEL_VARIANT(conv2d, cpu, auto, kNative, kFloat, kNHWC)
     .Plan(&PlanAuto)
-    .Pack(&PackedFilterBytes, &PackFilter)
+    .Pack(&PackedConvFilterBytes, &PackConvFilter)
     .Run(&Run)
     .Priority(10)
     .PixelStrides();
 REGISTER_KERNEL_VARIANT(conv2d, cpu, plain, kNative, kFloat, kNCHW)
     .Supports(&SupportsPlain)
     .Plan(&PlanPlain)
-    .Pack(&PackedFilterBytes, &PackFilter)
+    .Pack(&PackedConvFilterBytes, &PackConvFilter)
     .Run(&Run);
 REGISTER_KERNEL_VARIANT(conv2d, cpu, direct, kNative, kFloat, kNHWC)
     .Plan(&PlanVariant<ConvAlgorithm::kDirect>)
-    .Pack(&PackedFilterBytes, &PackFilter)
+    .Pack(&PackedConvFilterBytes, &PackConvFilter)
     .Run(&Run)
     .PixelStrides();
 REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd2, kNative, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kWinograd2>)
     .Plan(&PlanVariant<ConvAlgorithm::kWinograd2>)
-    .Pack(&PackedFilterBytes, &PackFilter)
+    .Pack(&PackedConvFilterBytes, &PackConvFilter)
     .Run(&Run)
     .PixelStrides();
 REGISTER_KERNEL_VARIANT(conv2d, cpu, winograd4, kNative, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kWinograd4>)
     .Plan(&PlanVariant<ConvAlgorithm::kWinograd4>)
-    .Pack(&PackedFilterBytes, &PackFilter)
+    .Pack(&PackedConvFilterBytes, &PackConvFilter)
     .Run(&Run)
     .PixelStrides();
 REGISTER_KERNEL_VARIANT(conv2d, cpu, depthwise, kNative, kFloat, kNHWC)
     .Supports(&SupportsVariant<ConvAlgorithm::kDepthwise>)
     .Plan(&PlanVariant<ConvAlgorithm::kDepthwise>)
-    .Pack(&PackedFilterBytes, &PackFilter)
+    .Pack(&PackedConvFilterBytes, &PackConvFilter)
     .Run(&Run)
     .PixelStrides();
 

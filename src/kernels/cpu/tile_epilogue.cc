@@ -62,6 +62,15 @@ TileEpilogue& TileEpilogue::Add(const float* operand, int64_t row_stride) {
   return *this;
 }
 
+TileEpilogue TileEpilogue::FromRow(int64_t row) const {
+  TileEpilogue copy = *this;
+  for (Step& step : copy.steps_) {
+    if (step.kind == Step::Kind::kAdd) step.data += row * step.row_stride;
+  }
+  if (add_ != nullptr) copy.add_ += row * add_stride_;
+  return copy;
+}
+
 TileEpilogue& TileEpilogue::Activate(Activation activation) {
   if (activation.kind == ActKind::kIdentity) return *this;
   Step step;

@@ -51,6 +51,9 @@ class TileEpilogue {
   TileEpilogue& Add(const float* operand, int64_t row_stride);
   TileEpilogue& Activate(Activation activation);  // kIdentity adds no step
 
+  // For an output that begins at this one's row `row`.
+  TileEpilogue FromRow(int64_t row) const;
+
   int count() const { return count_; }
   const Step& step(int i) const { return steps_[static_cast<size_t>(i)]; }
 

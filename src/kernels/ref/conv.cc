@@ -6,6 +6,7 @@
 #include "kernels/ref/conv_loops.h"
 #include "kernels/ref/element.h"
 #include "kernels/ref/epilogue.h"
+#include "op/infer/conv_chain.h"
 #include "op/infer/window.h"
 
 namespace wherry::ref {
@@ -52,9 +53,39 @@ void Conv(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor
   ConvLoops(axes, group_in, planes, steps, x, filter, out);
 }
 
+template <typename T>
+void ConvChain(const CpuContext& context, const DenseTensor& x, const DenseTensor& filter1, const DenseTensor& filter2,
+               const DenseTensor* filter3, std::span<const DenseTensor* const> operands,
+               const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+               const std::vector<int64_t>& dilations, const std::vector<int64_t>& groups, const Epilogue& epilogue1,
+               const Epilogue& epilogue2, const Epilogue& epilogue3, DenseTensor* out) {
+  const DenseTensor* const filters[] = {&filter1, &filter2, filter3};
+  const Epilogue* const epilogues[] = {&epilogue1, &epilogue2, &epilogue3};
+  const size_t count = filter3 == nullptr ? 2 : 3;
+  const auto links = ParseConvChain(count, {strides, paddings, dilations, groups});
+  DenseTensor image = x;
+  for (size_t i = 0; i < count; ++i) {
+    const ConvLink& link = links[i];
+    const DenseTensor& filter = *filters[i];
+    DenseTensor result;
+    if (i + 1 < count) {
+      const WindowAttributes window = ParseWindow(2, link.strides, link.paddings, "EXPLICIT", link.dilations);
+      const Shape& in = image.shape();
+      const auto extent = [&](int axis) {
+        return ResolveWindowAxis(window, axis, in[2 + axis], filter.shape()[2 + axis], false).output;
+      };
+      result.Allocate(HostAllocator(), TensorMeta{x.dtype(), Shape{in[0], filter.shape()[0], extent(0), extent(1)}});
+    }
+    Conv<T>(context, image, filter, operands, link.strides, link.paddings, "EXPLICIT", link.dilations, link.groups,
+            *epilogues[i], i + 1 < count ? &result : out);
+    image = result;
+  }
+}
+
 }  // namespace
 
 REGISTER_KERNEL(conv2d, ref, kHost, kNCHW, Conv, WHERRY_REF_FLOATS);
+REGISTER_KERNEL(conv2d_chain, ref, kHost, kNCHW, ConvChain, WHERRY_REF_FLOATS);
 REGISTER_KERNEL(conv3d, ref, kHost, kNCHW, Conv, WHERRY_REF_FLOATS);
 
 }  // namespace wherry::ref

@@ -76,6 +76,11 @@ MetaTensor Conv2dInferMeta(const MetaTensor& x, const MetaTensor& filter,
                            const std::vector<const MetaTensor*>& operands, const std::vector<int64_t>& strides,
                            const std::vector<int64_t>& paddings, const std::string& padding_algorithm,
                            const std::vector<int64_t>& dilations, int groups, const Epilogue& epilogue);
+MetaTensor Conv2dChainInferMeta(const MetaTensor& x, const MetaTensor& filter1, const MetaTensor& filter2,
+                                const MetaTensor* filter3, const std::vector<const MetaTensor*>& operands,
+                                const std::vector<int64_t>& strides, const std::vector<int64_t>& paddings,
+                                const std::vector<int64_t>& dilations, const std::vector<int64_t>& groups,
+                                const Epilogue& epilogue1, const Epilogue& epilogue2, const Epilogue& epilogue3);
 MetaTensor Conv3dInferMeta(const MetaTensor& x, const MetaTensor& filter,
                            const std::vector<const MetaTensor*>& operands, const std::vector<int64_t>& strides,
                            const std::vector<int64_t>& paddings, const std::string& padding_algorithm,

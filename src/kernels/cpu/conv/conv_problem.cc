@@ -1,6 +1,7 @@
 #include "kernels/cpu/conv/conv_problem.h"
 
 #include "kernel/conv_window.h"
+#include "kernels/cpu/conv/conv.h"
 
 namespace wherry::cpu {
 
@@ -35,6 +36,18 @@ ConvShape ConvShapeOf(const KernelProblem& problem) {
   s.in_pixel_stride = x.effective_pixel_stride();
   s.out_pixel_stride = problem.Output().tensor_meta().effective_pixel_stride();
   return s;
+}
+
+size_t PackedConvFilterBytes(const TensorMeta& filter, std::string_view format) {
+  const ConvFormat parsed = ParseConvPackFormat(format);
+  return static_cast<size_t>(ConvPackedSize(parsed.algorithm, ConvWeightShapeOf(filter.shape, parsed.groups))) *
+         sizeof(float);
+}
+
+void PackConvFilter(const DenseTensor& filter, std::string_view format, void* packed) {
+  const ConvFormat parsed = ParseConvPackFormat(format);
+  PackConv(parsed.algorithm, ConvWeightShapeOf(filter.shape(), parsed.groups), filter.data<float>(),
+           static_cast<float*>(packed), nullptr, parsed.layout);
 }
 
 }  // namespace wherry::cpu
