@@ -1,5 +1,6 @@
 #include "base/worker_placement.h"
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -13,6 +14,13 @@ std::chrono::nanoseconds ThreadTime() noexcept {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// How often this thread had to make room for another one.
+int64_t Preempted() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
 }
 
 }  // namespace
@@ -37,6 +45,7 @@ void WorkerPlacement::Restore() noexcept {
 void WorkerPlacement::BeginRunning() noexcept {
   window_start_ = Clock::now();
   ran_at_start_ = ThreadTime();
+  preempted_at_start_ = Preempted();
 }
 
 bool WorkerPlacement::Contested(Clock::time_point now) noexcept {
@@ -46,8 +55,10 @@ bool WorkerPlacement::Contested(Clock::time_point now) noexcept {
   const auto lost = wall - (ran - ran_at_start_);
   window_start_ = now;
   ran_at_start_ = ran;
+  const int64_t preemptions = Preempted();
+  const bool preempted = preemptions != std::exchange(preempted_at_start_, preemptions);
   // The system's own short work is no contest, a neighbour's time slice (3-4 ms) is.
-  if (lost > std::max<Clock::duration>(std::chrono::milliseconds(1), wall / 8)) return true;
+  if (preempted && lost > std::max<Clock::duration>(std::chrono::milliseconds(1), wall / 8)) return true;
   back_off_ = std::max(kLeastBackOff, back_off_ / 2);
   return false;
 }

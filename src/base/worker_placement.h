@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <chrono>
+#include <cstdint>
 
 namespace wherry {
 
@@ -21,7 +22,8 @@ class WorkerPlacement {
 
   // From now on this thread means to run without a break.
   void BeginRunning() noexcept;
-  // True if, since BeginRunning or the last answer, other threads kept this one from running more than now and then.
+  // True if, since BeginRunning or the last answer, other threads of this system kept this one from running more than
+  // now and then. (What a host takes from a virtual machine's processor comes at random: standing aside saves nothing.)
   // Then it shares its processor, will be stopped in the middle of a chunk for milliseconds, and its caller with it:
   // better if it stands aside for BackOff(). An answer takes at least kWindow; sooner it is false.
   bool Contested(Clock::time_point now) noexcept;
@@ -39,6 +41,7 @@ class WorkerPlacement {
 
   Clock::time_point window_start_{};
   std::chrono::nanoseconds ran_at_start_{};
+  int64_t preempted_at_start_ = 0;
   std::chrono::milliseconds back_off_ = kLeastBackOff;
 };
 
