@@ -49,7 +49,9 @@ constexpr std::string_view kPairs = "bytes:pairs";
 constexpr std::string_view kConvGroups = ":groups=";
 constexpr std::string_view kConvSegments = ":segments=";
 // By the stride and the dilation along a line.
-constexpr std::string_view kDepthwiseFormat = "bytes:depthwise:stride=";
+constexpr std::string_view kDepthwise = "bytes:depthwise:";
+constexpr std::string_view kDepthwiseBytes = "bytes:depthwise:stride=";
+constexpr std::string_view kDepthwiseWords = "bytes:depthwise:words:stride=";
 constexpr std::string_view kDepthwiseDilation = ":dilation=";
 
 struct QuantizedConvPlan : KernelPlan {
@@ -121,22 +123,23 @@ std::pair<ByteProductShape, ByteLayout> FilterProduct(const TensorMeta& filter, 
 
 ByteDepthwiseWindows DepthwiseWindows(const TensorMeta& filter, std::string_view format) {
   std::string_view rest = format;
-  const int64_t stride = TakeCount(kDepthwiseFormat, &rest);
+  const bool words = format.starts_with(kDepthwiseWords);
+  const int64_t stride = TakeCount(words ? kDepthwiseWords : kDepthwiseBytes, &rest);
   const int64_t dilation = TakeCount(kDepthwiseDilation, &rest);
   const bool is_byte = filter.dtype == DataType::kUInt8 || filter.dtype == DataType::kInt8;
   const bool fits = is_byte && filter.shape.rank() == 4 && filter.shape[1] == 1 && stride > 0 && dilation > 0;
   WHERRY_ENFORCE(fits && rest.empty(), kInvalidArgument, "a filter ", filter.DebugString(), " has no form '", format,
                  "'");
-  return {filter.shape[2], filter.shape[3], stride, dilation};
+  return {filter.shape[2], filter.shape[3], stride, dilation, words};
 }
 
 size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
-  if (format.starts_with(kDepthwiseFormat)) return DepthwiseWindows(filter, format).PackedBytes(filter.shape[0]);
+  if (format.starts_with(kDepthwise)) return DepthwiseWindows(filter, format).PackedBytes(filter.shape[0]);
   return static_cast<size_t>(FilterProduct(filter, format).first.packed_bytes());
 }
 
 void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
-  if (format.starts_with(kDepthwiseFormat)) {
+  if (format.starts_with(kDepthwise)) {
     return DepthwiseWindows(filter.meta(), format)
         .Pack(static_cast<const uint8_t*>(filter.raw_data()), IsUnsigned(filter.meta()), filter.shape()[0], packed);
   }
@@ -156,8 +159,9 @@ std::shared_ptr<const KernelPlan> PlanConv(const KernelProblem& problem) {
   plan->is_depthwise = weight.in_channels_per_group == 1 && weight.out_channels == weight.groups && weight.groups > 1;
   if (plan->is_depthwise) {
     plan->depthwise = ByteDepthwisePlan(plan->shape, problem.threads());
-    plan->packs.push_back({static_cast<int>(kWeight), StrCat(kDepthwiseFormat, plan->shape.stride_width,
-                                                             kDepthwiseDilation, plan->shape.dilation_width)});
+    plan->packs.push_back(
+        {static_cast<int>(kWeight), StrCat(plan->depthwise.windows.words ? kDepthwiseWords : kDepthwiseBytes,
+                                           plan->shape.stride_width, kDepthwiseDilation, plan->shape.dilation_width)});
     plan->scratch_bytes = plan->depthwise.scratch_bytes;
     plan->algorithm = "bytes, depthwise";
     return plan;

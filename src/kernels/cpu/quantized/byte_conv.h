@@ -33,8 +33,8 @@ struct ByteWindows {
 // What the windows of two neighbours of an output row meet: the columns of both, each once.
 struct ByteDepthwiseWindows {
   ByteDepthwiseWindows() = default;
-  // Of a kernel; stride and dilation along the row.
-  ByteDepthwiseWindows(int64_t height, int64_t width, int64_t stride, int64_t dilation);
+  // Of a kernel; stride and dilation along the row; weights as words, for bodies without HasByteDot's instruction.
+  ByteDepthwiseWindows(int64_t height, int64_t width, int64_t stride, int64_t dilation, bool as_words);
 
   // The number of the column, of all lines, that a tap of the first or second neighbour meets.
   int64_t Column(int64_t tap, int64_t side) const {
@@ -43,12 +43,14 @@ struct ByteDepthwiseWindows {
   }
   int64_t fours() const { return (kernel_height * static_cast<int64_t>(columns.size()) + 3) / 4; }
 
-  // A filter of [channels][taps] as the bodies want it, on every instruction set alike, and the sum of each channel's.
+  // A filter of [channels][taps] as the bodies want it, WeightBytes, and the sum of each channel's.
+  size_t WeightBytes(int64_t channels) const;
   size_t PackedBytes(int64_t channels) const;
   void Pack(const uint8_t* filter, bool is_unsigned, int64_t channels, void* packed) const;
 
   int64_t kernel_height = 0;
   int64_t kernel_width = 0;
+  bool words = false;
   std::vector<int64_t> columns;        // pixels from the first neighbour's first tap on, rising
   std::vector<int64_t> column_of_tap;  // [tap of a line][neighbour]
   std::vector<int32_t> ones;           // as ByteDepthwiseTile::ones

@@ -20,16 +20,28 @@ namespace {
 constexpr int64_t kVectorBytes = 4 * kLanes;  // channels of a vector of bytes
 constexpr int kPairs = ByteDepthwiseTile::kPairs;
 
-// acc + the four products of each lane. Without the instruction: bytes 0 and 2, and 1 and 3, as words.
+// What a side's sums in acc gain by the four columns in each lane, whose weights lie at w: bytes, or without the
+// instruction for them words, those of columns 0 and 2 before those of 1 and 3.
 template <bool kDot>
-HWY_INLINE IntVec DotOf(IntVec acc, IntVec x, IntVec w) {
-  if constexpr (kDot) return Dot(acc, x, w);
+HWY_INLINE IntVec AddFour(IntVec acc, IntVec x, const int8_t* w) {
+  if constexpr (kDot) return Dot(acc, x, hn::LoadU(IntTag(), reinterpret_cast<const int32_t*>(w)));
   const WordTag words;
-  const WordVec w_words = hn::BitCast(words, w);
+  const auto* const even = reinterpret_cast<const int16_t*>(w);
   const WordVec x_even = hn::BitCast(words, hn::And(x, hn::Set(IntTag(), 0x00FF00FF)));
   const WordVec x_odd = hn::BitCast(words, hn::ShiftRight<8>(hn::BitCast(hn::RebindToUnsigned<WordTag>(), x)));
-  acc = AddWordProducts(acc, x_even, hn::ShiftRight<8>(hn::ShiftLeft<8>(w_words)));
-  return AddWordProducts(acc, x_odd, hn::ShiftRight<8>(w_words));
+  acc = AddInPlace(acc, x_even, hn::LoadU(words, even));
+  return AddInPlace(acc, x_odd, hn::LoadU(words, even + kByteBlock / 2));
+}
+// The same with one set of four weights for all lanes.
+template <bool kDot>
+HWY_INLINE IntVec AddOnes(IntVec acc, IntVec x, int32_t ones) {
+  const IntTag tag;
+  if constexpr (kDot) return Dot(acc, x, hn::Set(tag, ones));
+  const WordTag words;
+  const auto low = hn::Set(tag, 0x00FF00FF);
+  const auto split = [&](IntVec v) HWY_ATTR { return hn::BitCast(words, hn::And(v, low)); };
+  acc = AddWordProducts(acc, split(x), split(hn::Set(tag, ones)));
+  return AddWordProducts(acc, split(hn::ShiftRight<8>(x)), split(hn::Set(tag, ones >> 8)));
 }
 
 // Sums of a pixel's channels [c, c + live), in the order of InterleavedChannel; `at` is where theirs begin there.
@@ -91,9 +103,10 @@ HWY_INLINE void RunChannels(const ByteDepthwiseTile& tile, const ByteResult& res
   }
   const int64_t block = c / kByteBlock;
   const int64_t within = c % kByteBlock / 4;  // where a vector's first 16 channels lie in their block's order
-  const int8_t* w = tile.weights + block * tile.fours * kFourBytes + within * 4;
+  constexpr int64_t kWidth = kDot ? 1 : 2;    // of a weight
+  const int8_t* w = tile.weights + block * tile.fours * kFourBytes * kWidth + within * 4;
   const uint8_t* const* columns = tile.columns + first;
-  for (int64_t four = 0; four < tile.fours; ++four, w += kFourBytes, columns += 4 * kPairs) {
+  for (int64_t four = 0; four < tile.fours; ++four, w += kFourBytes * kWidth, columns += 4 * kPairs) {
     WHERRY_UNROLL
     for (int pair = 0; pair < P; ++pair) {
       ByteVec x[4];
@@ -106,15 +119,12 @@ HWY_INLINE void RunChannels(const ByteDepthwiseTile& tile, const ByteResult& res
       IntVec lanes[4];
       Interleave(x, lanes);
       WHERRY_UNROLL
-      for (int side = 0; side < 2; ++side) {
-        const int p = 2 * pair + side;
+      for (int q = 0; q < 4; ++q) {
         WHERRY_UNROLL
-        for (int q = 0; q < 4; ++q) {
-          const int8_t* const weight = w + (side * 4 + q) * kByteBlock;
-          acc[p][q] = DotOf<kDot>(acc[p][q], lanes[q], hn::LoadU(tag, reinterpret_cast<const int32_t*>(weight)));
-          if constexpr (kZeros) {
-            seen[p][q] = DotOf<kDot>(seen[p][q], lanes[q], hn::Set(tag, tile.ones[2 * four + side]));
-          }
+        for (int side = 0; side < 2; ++side) {
+          const int p = 2 * pair + side;
+          acc[p][q] = AddFour<kDot>(acc[p][q], lanes[q], w + (side * 4 + q) * kByteBlock * kWidth);
+          if constexpr (kZeros) seen[p][q] = AddOnes<kDot>(seen[p][q], lanes[q], tile.ones[2 * four + side]);
         }
       }
     }
@@ -197,8 +207,8 @@ bool FillParameters(const ByteDepthwisePlan& plan, const void* packed, const Den
   const int32_t x_zero = UnsignedZero(given.x_zero, x.dtype());
   std::memset(scratch.pad, x.dtype() == DataType::kInt8 ? x_zero - 128 : x_zero, static_cast<size_t>(scratch.width));
   const ConvWeightShape& weight = plan.shape.weight;
-  const auto* const sums = reinterpret_cast<const int32_t*>(
-      static_cast<const char*>(packed) + scratch.width / kByteBlock * plan.windows.fours() * kFourBytes);
+  const auto* const sums = reinterpret_cast<const int32_t*>(static_cast<const char*>(packed) +
+                                                            plan.windows.WeightBytes(weight.out_channels));
   const ByteColumns columns(given, filter.dtype(), x_zero, weight.taps());
   for (int64_t c = 0; c < scratch.width; ++c) {
     const int64_t channel = std::min(c, weight.out_channels - 1);
@@ -240,7 +250,8 @@ class Pixels {
 
 ByteDepthwisePlan::ByteDepthwisePlan(const ConvShape& conv, int threads)
     : shape(conv),
-      windows(conv.weight.kernel_height, conv.weight.kernel_width, conv.stride_width, conv.dilation_width) {
+      windows(conv.weight.kernel_height, conv.weight.kernel_width, conv.stride_width, conv.dilation_width,
+              !HasByteDot(ActiveIsa())) {
   constexpr double kMinWork = 1 << 17;  // multiply-adds of a worker
   const double work = static_cast<double>(conv.out_pixels()) * static_cast<double>(conv.weight.elements());
   workers = static_cast<int64_t>(std::clamp<double>(work / kMinWork, 1, threads));

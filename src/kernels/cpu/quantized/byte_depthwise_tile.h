@@ -10,9 +10,10 @@ namespace wherry::cpu {
 // Two neighbours of an output row go together: what their windows meet, line by line and each column of both once, is
 // taken in fours, the last padded with weights of zero. Channels go in blocks of 64. Putting the bytes of four columns
 // side by side within 16 channels leaves channel 16b + 4q + i of a block in lane i of the b-th 16 bytes of vector q: so
-// lie weights, [block][four][neighbour][64 channels in that order][4], and the arrays of the result.
+// lie weights, [block][four][neighbour][64 channels in that order][4], and the arrays of the result. As words, weights
+// are [block][four][neighbour][64 / 16][columns 0 and 2, or 1 and 3][16][2].
 inline constexpr int64_t kByteBlock = 64;
-inline constexpr int64_t kFourBytes = 2 * kByteBlock * 4;  // of a block's weights
+inline constexpr int64_t kFourBytes = 2 * kByteBlock * 4;  // of a block's weights, unless they are words
 inline constexpr int64_t InterleavedChannel(int64_t c) {
   return c / 64 * 64 + c % 16 / 4 * 16 + c % 64 / 16 * 4 + c % 4;
 }

@@ -1,4 +1,4 @@
-// Four products of bytes and their sum as one instruction. Per-instruction-set header: the guard toggles.
+// Four products of bytes and their sum as one instruction; two of words. Per-instruction-set header: the guard toggles.
 #if defined(WHERRY_KERNELS_CPU_QUANTIZED_BYTE_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WHERRY_KERNELS_CPU_QUANTIZED_BYTE_DOT_INL_H_
 #undef WHERRY_KERNELS_CPU_QUANTIZED_BYTE_DOT_INL_H_
@@ -26,6 +26,22 @@ inline constexpr bool kByteDot = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX
   (void)w;
 #endif
   return acc;
+}
+
+// As AddWordProducts. GCC would load all rows of a tile first, and keep sums in memory or in two registers each, twice
+// as slow: the text keeps the order, and each sum where it is.
+[[maybe_unused]] HWY_INLINE IntVec AddInPlace(IntVec acc, WordVec x, WordVec w) {
+#if HWY_TARGET == HWY_NEON
+  return AddWordProducts(acc, x, w);
+#else
+  const IntVec products = AddWordProducts(hn::Zero(IntTag()), x, w);
+#if HWY_TARGET == HWY_SSE4
+  asm volatile("paddd %1, %0" : "+x"(acc.raw) : "x"(products.raw) : "memory");
+#else
+  asm volatile("vpaddd %1, %0, %0" : "+v"(acc.raw) : "v"(products.raw) : "memory");
+#endif
+  return acc;
+#endif
 }
 
 }  // namespace wherry::cpu::HWY_NAMESPACE

@@ -51,22 +51,6 @@ HWY_INLINE void AddDots(const ByteGemmCall& call, const int8_t* b, int64_t row, 
   }
 }
 
-// As AddWordProducts. GCC would load all rows of a tile first, and keep sums in memory or in two registers each, twice
-// as slow: the text keeps the order, and each sum where it is.
-HWY_INLINE IntVec AddInPlace(IntVec acc, WordVec x, WordVec w) {
-#if HWY_TARGET == HWY_NEON
-  return AddWordProducts(acc, x, w);
-#else
-  const IntVec products = AddWordProducts(hn::Zero(IntTag()), x, w);
-#if HWY_TARGET == HWY_SSE4
-  asm volatile("paddd %1, %0" : "+x"(acc.raw) : "x"(products.raw) : "memory");
-#else
-  asm volatile("vpaddd %1, %0, %0" : "+v"(acc.raw) : "v"(products.raw) : "memory");
-#endif
-  return acc;
-#endif
-}
-
 // The same without that instruction: rows as words, two of the depth at once. Spreading two words over a vector is a
 // load, widening weights one operation for all rows.
 template <int MR, int NV>
