@@ -281,24 +281,37 @@ void RunByteDepthwise(const ByteDepthwisePlan& plan, const void* packed, const D
   const int64_t out_width = shape.out_width();
   const int64_t out_height = shape.out_height();
   const auto run_tile = WHERRY_ISA_CALL(DepthwiseTile);
+  // Bytes from one tile's pixels to the next's.
+  const int64_t step = ByteDepthwiseTile::kPixels * shape.stride_width * shape.in_pixel_stride;
   // Columns of all pairs of a tile, from the first to the last.
   const int64_t span = plan.windows.columns.back() + 2 * (kPairs - 1) * shape.stride_width + 1;
 
   const auto run_row = [&](int64_t row, const uint8_t** pointers) {
     const int64_t n = row / out_height;
     const int64_t top = row % out_height * shape.stride_height - shape.pad_top;
+    const int64_t bottom = top + (shape.weight.kernel_height - 1) * shape.dilation_height;
     ByteDepthwiseTile at = tile;
     at.columns = pointers;
     std::fill_n(pointers, made.worker_pointers, made.pad);  // the last four columns may be fewer
+    const int64_t used = shape.weight.kernel_height * static_cast<int64_t>(plan.windows.columns.size()) * kPairs;
+    bool was_inside = false;  // all lines of the tile before
     for (int64_t first = 0; first < out_width; first += ByteDepthwiseTile::kPixels) {
       at.pixel = row * out_width + first;
       at.pixels = std::min(ByteDepthwiseTile::kPixels, out_width - first);
+      const int64_t left = first * shape.stride_width - shape.pad_left;
+      bool is_inside = left >= 0 && left + span <= shape.in_width && top >= 0 && bottom < shape.in_height;
+      is_inside = is_inside && image.Whole((n * shape.in_height + bottom) * shape.in_width + left, span) != nullptr;
+      if (is_inside && was_inside) {
+        for (int64_t i = 0; i < used; ++i) pointers[i] += step;
+        run_tile(at);
+        continue;
+      }
+      was_inside = is_inside;
       const uint8_t** to = pointers;
       for (int64_t kh = 0; kh < shape.weight.kernel_height; ++kh) {
         const int64_t y = top + kh * shape.dilation_height;
         const bool has_line = y >= 0 && y < shape.in_height;
         const int64_t line = (n * shape.in_height + y) * shape.in_width;
-        const int64_t left = first * shape.stride_width - shape.pad_left;
         const bool inside = has_line && left >= 0 && left + span <= shape.in_width;
         const uint8_t* const whole = inside ? image.Whole(line + left, span) : nullptr;
         for (const int64_t column : plan.windows.columns) {
