@@ -76,22 +76,27 @@ std::optional<ByteLayout> TakeByteLayout(std::string_view* format) {
 
 // Depth is [tap][channel], so that an image's channels are neighbours; zeros behind each segment.
 void PackFilterBytes(const DenseTensor& filter, const ByteProductShape& product, ByteLayout layout, char* packed) {
-  const Shape& shape = filter.shape();
-  const int64_t segment_taps = shape[2] * shape[3] / product.segments;
-  const uint8_t flip = IsUnsigned(filter.meta()) ? 0x80 : 0;
+  const int64_t channels = filter.shape()[1];
+  const int64_t taps = filter.shape()[2] * filter.shape()[3];
+  const int64_t segment_taps = taps / product.segments;
+  const bool is_unsigned = IsUnsigned(filter.meta());
   const int64_t padded = PaddedDepth(product.depth);
-  std::vector<uint8_t> columns(static_cast<size_t>(product.n * product.packed_k()));
+  const bool lies_so = taps == 1 && padded == product.depth;
+  std::vector<uint8_t> columns;
+  if (!lies_so) columns.resize(static_cast<size_t>(product.n * product.packed_k()), is_unsigned ? 0x80 : 0);
   const auto* from = static_cast<const uint8_t*>(filter.raw_data());
-  for (int64_t group = 0; group < product.groups; ++group) {
+  for (int64_t group = 0; group < product.groups; ++group, from += product.n * product.k()) {
     uint8_t* to = columns.data();
-    for (int64_t m = 0; m < product.n; ++m, from += product.k()) {
+    for (int64_t m = 0; m < product.n && !lies_so; ++m) {
       for (int64_t segment = 0; segment < product.segments; ++segment, to += padded - product.depth) {
-        for (int64_t t = segment * segment_taps; t < (segment + 1) * segment_taps; ++t) {
-          for (int64_t c = 0; c < shape[1]; ++c) *to++ = from[c * segment_taps * product.segments + t] ^ flip;
+        for (int64_t t = segment * segment_taps; t < (segment + 1) * segment_taps; ++t, to += channels) {
+          const uint8_t* const tap = from + m * channels * taps + t;
+          for (int64_t c = 0; c < channels; ++c) to[c] = tap[c * taps];
         }
       }
     }
-    PackBytes({columns.data(), false, 1, product.packed_k()}, product.packed_k(), product.n, packed, layout);
+    PackBytes({lies_so ? from : columns.data(), is_unsigned, 1, product.packed_k()}, product.packed_k(), product.n,
+              packed, layout);
     packed += PackedByteSize(product.packed_k(), product.n);
   }
 }
