@@ -1,5 +1,6 @@
 #include "importer/importer_registry.h"
 
+#include <map>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -11,7 +12,8 @@ namespace wherry {
 struct ImporterRegistry::Impl {
   std::mutex mutex;
   std::vector<std::unique_ptr<const Importer>> importers;
-  std::unordered_map<std::string, const ConverterDescriptor*> converters;  // by "importer:type"
+  // By importer and type, which point into descriptors; those are never freed.
+  std::map<std::string_view, std::unordered_map<std::string_view, const ConverterDescriptor*>> converters;
 
   void Add(const ImporterDescriptor* descriptor) {
     for (const auto& importer : importers) {
@@ -21,7 +23,7 @@ struct ImporterRegistry::Impl {
     importers.emplace_back(descriptor->create());
   }
   void Add(const ConverterDescriptor* descriptor) {
-    const bool added = converters.emplace(StrCat(descriptor->importer, ':', descriptor->type), descriptor).second;
+    const bool added = converters[descriptor->importer].emplace(descriptor->type, descriptor).second;
     WHERRY_ENFORCE(added, kAlreadyExists, "a converter for the ", descriptor->importer, " operator '", descriptor->type,
                    "' is registered already");
   }
@@ -58,8 +60,10 @@ std::vector<const Importer*> ImporterRegistry::Importers() {
 const ConverterDescriptor* ImporterRegistry::FindConverter(const std::string& importer, const std::string& type) {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
   impl_->Merge();
-  const auto it = impl_->converters.find(importer + ":" + type);
-  return it == impl_->converters.end() ? nullptr : it->second;
+  const auto of_importer = impl_->converters.find(importer);
+  if (of_importer == impl_->converters.end()) return nullptr;
+  const auto it = of_importer->second.find(type);
+  return it == of_importer->second.end() ? nullptr : it->second;
 }
 
 }  // namespace wherry

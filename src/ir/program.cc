@@ -47,25 +47,26 @@ void VerifyBlock(const Program& program, size_t index) {
       for (const std::string& part : op.Input("x")) joined.emplace(part, op.Output("out")[0]);
     }
   }
-  const auto define = [&](const std::string& name, const std::string& by) {
-    WHERRY_ENFORCE(defined.insert(name).second, kInvalidArgument, by, " defines value '", name,
+  // `by` says who, for messages.
+  const auto define = [&](const std::string& name, const auto& by) {
+    WHERRY_ENFORCE(defined.insert(name).second, kInvalidArgument, by(), " defines value '", name,
                    "', which is already defined");
-    WHERRY_ENFORCE(program.weights.count(name) == 0, kInvalidArgument, by, " defines value '", name,
+    WHERRY_ENFORCE(program.weights.count(name) == 0, kInvalidArgument, by(), " defines value '", name,
                    "', which is a weight");
   };
-  const auto use = [&](const std::string& name, const std::string& by) {
-    WHERRY_ENFORCE(defined.count(name) != 0 || program.weights.count(name) != 0, kInvalidArgument, by, " uses value '",
-                   name, "', which is neither an input, a weight nor the result of an earlier op");
+  const auto use = [&](const std::string& name, const auto& by) {
+    WHERRY_ENFORCE(defined.count(name) != 0 || program.weights.count(name) != 0, kInvalidArgument, by(),
+                   " uses value '", name, "', which is neither an input, a weight nor the result of an earlier op");
   };
   for (const std::string& name : block.inputs) {
-    define(name, "the block's input list");
+    define(name, [] { return "the block's input list"; });
     WHERRY_ENFORCE(block.values.count(name) != 0, kInvalidArgument, "input '", name, "' has no type");
   }
   for (const OpDesc& op : block.ops) {
     OpDesc copy = op;
     const OpSchema& schema = SchemaRegistry::Global().Get(op.Type());
     ValidateOpDesc(schema, &copy);
-    const std::string by = StrCat("op ", op.Type(), op.label().empty() ? "" : " '" + op.label() + "'");
+    const auto by = [&op] { return StrCat("op ", op.Type(), op.label().empty() ? "" : " '" + op.label() + "'"); };
     for (const auto& [param, names] : op.inputs()) {
       for (const std::string& name : names) use(name, by);
     }
@@ -78,7 +79,7 @@ void VerifyBlock(const Program& program, size_t index) {
         // concat's result comes from an earlier one). No weight is written over, and no input, which may be viewed.
         if (joined.count({name, alias->second}) != 0) continue;
         const bool views = Views(schema) && inputs.count(alias->second) != 0;
-        WHERRY_ENFORCE(views || produced.count(alias->second) != 0, kInvalidArgument, by, " gives '", name,
+        WHERRY_ENFORCE(views || produced.count(alias->second) != 0, kInvalidArgument, by(), " gives '", name,
                        "' in the memory of '", alias->second, "', which is not the result of an earlier op");
         // And no kernel meets memory shared in a way that it does not expect.
         WHERRY_ENFORCE(MayShare(schema, op, name, alias->second), kInvalidArgument, "value '", name,
@@ -88,14 +89,14 @@ void VerifyBlock(const Program& program, size_t index) {
     for (const auto& [param, names] : op.outputs()) produced.insert(names.begin(), names.end());
     for (int child : op.blocks()) {
       WHERRY_ENFORCE(child > static_cast<int>(index) && child < static_cast<int>(program.blocks.size()),
-                     kInvalidArgument, by, " owns block ", child, ", which is not a later block of the program");
+                     kInvalidArgument, by(), " owns block ", child, ", which is not a later block of the program");
       const Block& branch = program.blocks[static_cast<size_t>(child)];
       const BlockArity arity = ArityOfBlocks(schema, [&op](const char* name) { return CountOf(op, name); });
       WHERRY_ENFORCE(branch.inputs.size() == arity.inputs && branch.outputs.size() == arity.outputs, kInvalidArgument,
-                     by, " needs a block with ", arity.inputs, " inputs and ", arity.outputs, " outputs, its block ",
+                     by(), " needs a block with ", arity.inputs, " inputs and ", arity.outputs, " outputs, its block ",
                      child, " has ", branch.inputs.size(), " and ", branch.outputs.size());
     }
-    WHERRY_ENFORCE(!IsLoop(schema) || CountOf(op, "carried") == CountOf(op, "finals"), kInvalidArgument, by,
+    WHERRY_ENFORCE(!IsLoop(schema) || CountOf(op, "carried") == CountOf(op, "finals"), kInvalidArgument, by(),
                    " carries ", CountOf(op, "carried"), " values and gives ", CountOf(op, "finals"));
   }
   for (const auto& [name, type] : block.values) {
@@ -107,7 +108,7 @@ void VerifyBlock(const Program& program, size_t index) {
     WHERRY_ENFORCE(produced.count(name) != 0, kInvalidArgument, "value '", name, "' shares the memory of '", source,
                    "', and no operator gives it");
   }
-  for (const std::string& name : block.outputs) use(name, "the block's output list");
+  for (const std::string& name : block.outputs) use(name, [] { return "the block's output list"; });
   WHERRY_ENFORCE(block.output_names.empty() || block.output_names.size() == block.outputs.size(), kInvalidArgument,
                  "the block has ", block.outputs.size(), " outputs and ", block.output_names.size(), " names for them");
   WHERRY_ENFORCE(block.picks.empty() || block.picks.size() == block.ops.size(), kInvalidArgument, "the block has ",

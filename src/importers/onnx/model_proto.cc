@@ -235,14 +235,14 @@ class ModelParser {
       if (field.wire_type() != kBytes) return false;
       switch (field.tag()) {
         case 1:
-          if (depth == 0) where_ = StrCat("node ", graph.nodes.size());
+          if (depth == 0) where_ = "node " + std::to_string(graph.nodes.size());
           graph.nodes.push_back(Node(field.get_view(), depth));
           graph.nodes.back().op.block = graphs_;
           graph.nodes.back().op.index = static_cast<int>(graph.nodes.size()) - 1;
           return true;
         case 2: graph.name = field.get_string(); return true;
         case 5:
-          if (depth == 0) where_ = StrCat("initializer ", graph.initializers.size());
+          if (depth == 0) where_ = "initializer " + std::to_string(graph.initializers.size());
           graph.initializers.push_back(ParseTensor(field.get_view()));
           return true;
         case 11: graph.inputs.push_back(ParseValueInfo(field.get_view())); return true;

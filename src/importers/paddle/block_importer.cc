@@ -193,7 +193,11 @@ void BlockImporter::ImportOp(const OperatorDesc& desc) {
   }
   ForeignOp op;
   try {
-    op = conditional || type == "select_input" ? desc.op : Resolved(desc);
+    if (conditional || type == "select_input") {
+      op = desc.op;
+    } else {
+      op = Resolved(desc);
+    }
   } catch (Error& error) {
     if (error.code() != ErrorCode::kUnsupported) throw;
     OpContext context(desc.op, &block_);
