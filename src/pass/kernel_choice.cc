@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <deque>
+#include <limits>
 
 #include "base/check.h"
 #include "kernel/cost.h"
@@ -247,40 +248,82 @@ std::vector<KernelAlternative> ListAlternatives(const SSAGraph& graph, const Nod
   return alternatives;
 }
 
-std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context, bool refused,
-                                      const AttributeMap& instead) {
-  const OpSchema& schema = stmt->AsStmt().schema();
-  StmtProblem problem(graph, stmt, context.pool == nullptr ? 1 : context.pool->threads(), instead);
-  const DataType type = problem.key_type();
-  const auto kernels = KernelFactory::Instance().Kernels(schema.kernel);
-  std::vector<RankedKernel> ranking;
-  ranking.reserve(kernels.size());
-  for (const Kernel* kernel : kernels) {
-    const bool other_type =
-        kernel->key.dtype() != DataType::kAny && type != DataType::kUndefined && kernel->key.dtype() != type;
-    if (other_type && !refused) continue;
-    RankedKernel ranked;
-    ranked.kernel = kernel;
-    RankPlace(graph.valid_places(), &ranked);
-    ranked.refusal = PlaceRefusal(graph.valid_places(), ranked);
-    if (ranked.refusal.empty() && other_type) {
-      // No stream here: most kernels of most ops end here.
-      ranked.refusal = std::string("it is for ") + ToString(kernel->key.dtype()) + ", the op is of " + ToString(type);
+namespace {
+
+// The kernels of a statement, and what each would cost. Whether one can run is asked apart: of a library's kernel that
+// may take as long as all estimates together, and few are asked until one is found that can.
+class Ranking {
+ public:
+  Ranking(const SSAGraph& graph, const Node* stmt, const PassContext& context, bool refused,
+          const AttributeMap& instead = {})
+      : problem_(graph, stmt, context.pool == nullptr ? 1 : context.pool->threads(), instead),
+        places_(graph.valid_places()),
+        order_(context.pick_factor.order()) {
+    const DataType type = problem_.key_type();
+    const auto kernels = KernelFactory::Instance().Kernels(stmt->AsStmt().schema().kernel);
+    list_.reserve(kernels.size());
+    for (const Kernel* kernel : kernels) {
+      const bool other_type =
+          kernel->key.dtype() != DataType::kAny && type != DataType::kUndefined && kernel->key.dtype() != type;
+      if (other_type && !refused) continue;
+      RankedKernel ranked;
+      ranked.kernel = kernel;
+      RankPlace(places_, &ranked);
+      ranked.refusal = PlaceRefusal(places_, ranked);
+      if (ranked.refusal.empty() && other_type) {
+        // No stream here: most kernels of most ops end here.
+        ranked.refusal = std::string("it is for ") + ToString(kernel->key.dtype()) + ", the op is of " + ToString(type);
+      }
+      if (ranked.refusal.empty()) ranked.refusal = problem_.LayoutRefusal(*kernel);
+      if (ranked.refusal.empty()) {
+        ranked.conversion_us = problem_.LayOutFor(*kernel);
+        ranked.kernel_us = EstimateCost(*kernel, problem_.problem()).microseconds;
+      }
+      if (refused || ranked.refusal.empty()) list_.push_back(std::move(ranked));
     }
-    if (ranked.refusal.empty()) ranked.refusal = problem.LayoutRefusal(*kernel);
-    if (ranked.refusal.empty()) {
-      ranked.conversion_us = problem.LayOutFor(*kernel);
-      const Support support = kernel->Supports(problem.problem());
-      if (!support.ok) ranked.refusal = support.reason;
-      ranked.kernel_us = EstimateCost(*kernel, problem.problem()).microseconds;
-    }
-    if (refused || ranked.refusal.empty()) ranking.push_back(std::move(ranked));
+    Sort();
   }
-  const auto order = context.pick_factor.order();
-  std::stable_sort(ranking.begin(), ranking.end(), [&](const RankedKernel& a, const RankedKernel& b) {
-    return Better(a, b, order, graph.valid_places());
-  });
-  return ranking;
+
+  std::vector<RankedKernel>& list() { return list_; }
+
+  void AskWhetherItRuns(RankedKernel* ranked) {
+    if (!ranked->refusal.empty()) return;
+    problem_.LayOutFor(*ranked->kernel);
+    const Support support = ranked->kernel->Supports(problem_.problem());
+    if (!support.ok) ranked->refusal = support.reason;
+  }
+
+  // Best first, what was refused last.
+  void Sort() {
+    std::stable_sort(list_.begin(), list_.end(),
+                     [this](const RankedKernel& a, const RankedKernel& b) { return Better(a, b, order_, places_); });
+  }
+
+  // The place of the first that can run; how many there are if none can.
+  size_t Best() {
+    for (size_t i = 0; i < list_.size(); ++i) {
+      AskWhetherItRuns(&list_[i]);
+      if (list_[i].refusal.empty()) return i;
+    }
+    return list_.size();
+  }
+
+ private:
+  StmtProblem problem_;
+  const std::vector<Place>& places_;
+  const std::vector<KernelPickFactor::Criterion> order_;
+  std::vector<RankedKernel> list_;
+};
+
+}  // namespace
+
+std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context,
+                                      bool refused) {
+  Ranking ranking(graph, stmt, context, refused);
+  for (RankedKernel& ranked : ranking.list()) ranking.AskWhetherItRuns(&ranked);
+  if (!refused) std::erase_if(ranking.list(), [](const RankedKernel& ranked) { return !ranked.refusal.empty(); });
+  ranking.Sort();
+  return std::move(ranking.list());
 }
 
 bool AssumesSizes(const Node* stmt) {
@@ -289,32 +332,37 @@ bool AssumesSizes(const Node* stmt) {
          std::any_of(stmt->outlinks().begin(), stmt->outlinks().end(), open);
 }
 
-KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context,
-                          const AttributeMap& instead) {
-  std::vector<RankedKernel> ranking = RankKernels(graph, stmt, context, false, instead);
-  if (ranking.empty()) ranking = RankKernels(graph, stmt, context, true, instead);
+KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context) {
+  Ranking ranking(graph, stmt, context, false);
+  const std::vector<RankedKernel>& list = ranking.list();
+  const size_t best = ranking.Best();
   KernelChoice choice;
-  if (ranking.empty()) {
-    choice.reason = StrCat("no kernel of '", stmt->AsStmt().schema().kernel, "' is registered");
-    return choice;
-  }
-  if (!ranking[0].refusal.empty()) {
-    for (const RankedKernel& ranked : ranking) {
+  if (best == list.size()) {
+    for (const RankedKernel& ranked : RankKernels(graph, stmt, context)) {
       choice.reason += StrCat(choice.reason.empty() ? "" : "; ", ranked.kernel->id(), " (",
                               ranked.kernel->key.DebugString(), "): ", ranked.refusal);
     }
+    if (choice.reason.empty()) {
+      choice.reason = StrCat("no kernel of '", stmt->AsStmt().schema().kernel, "' is registered");
+    }
     return choice;
   }
-  choice.kernel = ranking[0].kernel;
-  choice.cost_us = ranking[0].cost_us();
+  choice.kernel = list[best].kernel;
   const auto cost = [](const RankedKernel& ranked) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.1f us", ranked.cost_us());
     return std::string(text.data());
   };
-  choice.reason = "estimated " + cost(ranking[0]);
-  if (ranking.size() > 1) choice.reason += "; next " + ranking[1].kernel->id() + " " + cost(ranking[1]);
+  choice.reason = "estimated " + cost(list[best]);
+  // Whether that one can run was not asked.
+  if (best + 1 < list.size()) choice.reason += "; next " + list[best + 1].kernel->id() + " " + cost(list[best + 1]);
   return choice;
+}
+
+double CostWith(const SSAGraph& graph, const Node* stmt, const PassContext& context, const AttributeMap& instead) {
+  Ranking ranking(graph, stmt, context, false, instead);
+  const size_t best = ranking.Best();
+  return best < ranking.list().size() ? ranking.list()[best].cost_us() : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace wherry::mir

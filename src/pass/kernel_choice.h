@@ -25,9 +25,9 @@ struct RankedKernel {
 // Everything registered for the op, best first (refused ones last, in the registry's order). `layouts` of the arguments
 // are read from their types.
 // `refused` says whether those that cannot run are listed too, with their reasons, which take longer to write than the
-// others to find. `instead` has attributes that the statement is ranked with instead of its own.
+// others to find.
 std::vector<RankedKernel> RankKernels(const SSAGraph& graph, const Node* stmt, const PassContext& context,
-                                      bool refused = true, const AttributeMap& instead = {});
+                                      bool refused = true);
 
 // Whether its costs are of sizes made up: a dimension of an argument or result is decided at run time, and counts as
 // kAssumedDim.
@@ -37,10 +37,11 @@ bool AssumesSizes(const Node* stmt);
 struct KernelChoice {
   const Kernel* kernel = nullptr;
   std::string reason;
-  double cost_us = 0;
 };
-KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context,
-                          const AttributeMap& instead = {});
+KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context);
+// What the pick would cost if the statement had the attributes `instead` (others stay), in microseconds; infinite if
+// nothing could run it.
+double CostWith(const SSAGraph& graph, const Node* stmt, const PassContext& context, const AttributeMap& instead);
 
 // A way to run a statement: a kernel, and the layout in which its images lie. A kernel for any layout is one for each.
 struct KernelAlternative {

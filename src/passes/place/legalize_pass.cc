@@ -47,8 +47,7 @@ class LegalizePass : public ProgramPass {
   }
 
   double Cost(const SSAGraph& graph, const Node* stmt, const Epilogue& epilogue) const {
-    const KernelChoice choice = ChooseKernel(graph, stmt, context(), {{"epilogue", epilogue}});
-    return choice.kernel == nullptr ? 1e30 : choice.cost_us;
+    return CostWith(graph, stmt, context(), {{"epilogue", epilogue}});
   }
 
   void SplitLast(SSAGraph* graph, Node* stmt) const {
