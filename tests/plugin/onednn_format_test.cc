@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "kernels/onednn/memory_format.h"
+#include "kernels/onednn_primitives/memory_format.h"
 #include "wherry/error.h"
 
 namespace wherry::onednn {

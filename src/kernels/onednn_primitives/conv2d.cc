@@ -1,9 +1,9 @@
 // conv2d over NHWC images in f32, by oneDNN's direct convolutions.
 #include "base/check.h"
 #include "kernel/conv_window.h"
-#include "kernel/kernel_registrar.h"
-#include "kernels/onednn/engine.h"
-#include "kernels/onednn/plan.h"
+#include "kernels/onednn_primitives/engine.h"
+#include "kernels/onednn_primitives/functions.h"
+#include "kernels/onednn_primitives/plan.h"
 #include "op/infer/window.h"
 
 namespace wherry::onednn {
@@ -90,13 +90,6 @@ std::shared_ptr<const KernelPlan> Conv2dPlan(const KernelProblem& problem) {
 
 }  // namespace
 
-// Below Wherry's own kernels, which are as fast or faster where they exist. No pixel strides: for images with gaps
-// oneDNN often has its reference implementation only, and that is known only when memory is planned.
-REGISTER_KERNEL_VARIANT(conv2d, onednn, direct, kNative, kFloat, kNHWC)
-    .Supports(&Conv2dSupports)
-    .Plan(&Conv2dPlan)
-    .Pack(&PackedBytes, &Pack)
-    .Run(&Run)
-    .Priority(-10);
+KernelFunctions Conv2dFunctions() { return {&Conv2dSupports, &Conv2dPlan, &PackedBytes, &Pack, &Run}; }
 
 }  // namespace wherry::onednn

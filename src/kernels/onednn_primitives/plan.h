@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernel/kernel_context.h"
-#include "kernels/onednn/epilogue.h"
+#include "kernels/onednn_primitives/epilogue.h"
 
 namespace wherry::onednn {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "kernel/kernel_registrar.h"
-#include "kernels/onednn/engine.h"
-#include "kernels/onednn/plan.h"
+#include "kernels/onednn_primitives/engine.h"
+#include "kernels/onednn_primitives/functions.h"
+#include "kernels/onednn_primitives/plan.h"
 
 namespace wherry::onednn {
 
@@ -156,26 +156,15 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
   return MakePlan(problem, Op::kWeights, std::move(recipe));
 }
 
+template <typename Op>
+KernelFunctions FunctionsOf() {
+  return {&Supports<Op>, &Plan<Op>, &PackedBytes, &Pack, &Run};
+}
+
 }  // namespace
 
-// Below Wherry's own kernels, which are as fast or faster where they exist.
-REGISTER_KERNEL_VARIANT(matmul_v2, onednn, matmul, kNative, kFloat, kNCHW)
-    .Supports(&Supports<MatmulOp>)
-    .Plan(&Plan<MatmulOp>)
-    .Pack(&PackedBytes, &Pack)
-    .Run(&Run)
-    .Priority(-10);
-REGISTER_KERNEL_VARIANT(fused_matmul, onednn, matmul, kNative, kFloat, kNCHW)
-    .Supports(&Supports<FusedMatmulOp>)
-    .Plan(&Plan<FusedMatmulOp>)
-    .Pack(&PackedBytes, &Pack)
-    .Run(&Run)
-    .Priority(-10);
-REGISTER_KERNEL_VARIANT(fc, onednn, matmul, kNative, kFloat, kNCHW)
-    .Supports(&Supports<FcOp>)
-    .Plan(&Plan<FcOp>)
-    .Pack(&PackedBytes, &Pack)
-    .Run(&Run)
-    .Priority(-10);
+KernelFunctions MatmulFunctions() { return FunctionsOf<MatmulOp>(); }
+KernelFunctions FusedMatmulFunctions() { return FunctionsOf<FusedMatmulOp>(); }
+KernelFunctions FcFunctions() { return FunctionsOf<FcOp>(); }
 
 }  // namespace wherry::onednn

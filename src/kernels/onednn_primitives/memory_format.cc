@@ -1,4 +1,4 @@
-#include "kernels/onednn/memory_format.h"
+#include "kernels/onednn_primitives/memory_format.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "kernels/onednn/epilogue.h"
+#include "kernels/onednn_primitives/epilogue.h"
 
 #include <utility>
 

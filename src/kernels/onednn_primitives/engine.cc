@@ -1,4 +1,4 @@
-#include "kernels/onednn/engine.h"
+#include "kernels/onednn_primitives/engine.h"
 
 #include "base/never_destroyed.h"
 

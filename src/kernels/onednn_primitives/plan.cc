@@ -1,4 +1,4 @@
-#include "kernels/onednn/plan.h"
+#include "kernels/onednn_primitives/plan.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "kernels/onednn/engine.h"
-#include "kernels/onednn/memory_format.h"
+#include "kernels/onednn_primitives/engine.h"
+#include "kernels/onednn_primitives/memory_format.h"
 
 namespace wherry::onednn {
 
