@@ -53,6 +53,12 @@ std::vector<Kernel> KernelsOf(const KernelDescriptor& descriptor) {
 
 struct KernelFactory::Impl {
   using List = std::vector<std::unique_ptr<const Kernel>>;
+  // Built-in kernels wait until the op is asked for: a network has few of the ops, and the 3,000 kernels of all of them
+  // would take as long to make as a small network takes to load.
+  struct OfOp {
+    List list;
+    std::vector<const KernelDescriptor*> waiting;
+  };
 
   // Everything that is pending is added, then the first error is thrown: one taken name must not lose the others.
   void MergePending() {
@@ -76,10 +82,16 @@ struct KernelFactory::Impl {
     if (error) std::rethrow_exception(error);
   }
 
-  // All kernels of the descriptor or none.
+  // All kernels of the descriptor or none. The caller holds the lock.
   void AddLocked(const KernelDescriptor& descriptor) {
+    OfOp& of_op = kernels[descriptor.op];
+    Settle(&of_op);
+    Insert(descriptor, &of_op.list);
+  }
+
+  static void Insert(const KernelDescriptor& descriptor, List* to) {
     std::vector<Kernel> added = KernelsOf(descriptor);
-    List& list = kernels[descriptor.op];
+    List& list = *to;
     for (const Kernel& kernel : added) {
       for (const auto& other : list) {
         WHERRY_ENFORCE(!SameRegistration(kernel, *other), kAlreadyExists, "kernel ", kernel.id(), " for ",
@@ -94,18 +106,46 @@ struct KernelFactory::Impl {
     }
   }
 
-  // Null for an op without kernels. The caller holds the lock.
-  const List* Find(std::string_view op) const {
-    const auto found = kernels.find(op);
-    return found == kernels.end() || found->second.empty() ? nullptr : &found->second;
+  // Alone with `of_op`.
+  static void Settle(OfOp* of_op) {
+    for (const KernelDescriptor* descriptor : std::exchange(of_op->waiting, {})) Insert(*descriptor, &of_op->list);
+  }
+
+  std::vector<const Kernel*> Of(std::string_view op) {
+    {
+      const std::shared_lock lock(mutex);
+      const auto found = kernels.find(op);
+      if (found == kernels.end()) return {};
+      if (found->second.waiting.empty()) return Pointers(found->second.list);
+    }
+    const std::unique_lock lock(mutex);
+    OfOp& of_op = kernels.find(op)->second;
+    Settle(&of_op);
+    return Pointers(of_op.list);
+  }
+
+  static std::vector<const Kernel*> Pointers(const List& list) {
+    std::vector<const Kernel*> pointers;
+    pointers.reserve(list.size());
+    for (const auto& kernel : list) pointers.push_back(kernel.get());
+    return pointers;
+  }
+
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    const std::shared_lock lock(mutex);
+    for (const auto& [name, of_op] : kernels) names.push_back(name);
+    return names;
   }
 
   std::shared_mutex mutex;
-  std::map<std::string, List, std::less<>> kernels;
+  std::map<std::string, OfOp, std::less<>> kernels;
 };
 
 KernelFactory::KernelFactory() : impl_(new Impl) {
-  for (const KernelDescriptor* descriptor : BuiltinKernels()) impl_->AddLocked(*descriptor);
+  for (const KernelDescriptor* descriptor : BuiltinKernels()) {
+    impl_->kernels[descriptor->op].waiting.push_back(descriptor);
+  }
 }
 
 KernelFactory& KernelFactory::Instance() {
@@ -115,25 +155,15 @@ KernelFactory& KernelFactory::Instance() {
   return factory;
 }
 
-bool KernelFactory::Has(std::string_view op) const {
-  const std::shared_lock lock(impl_->mutex);
-  return impl_->Find(op) != nullptr;
-}
+bool KernelFactory::Has(std::string_view op) const { return !impl_->Of(op).empty(); }
 
-std::vector<const Kernel*> KernelFactory::Kernels(std::string_view op) const {
-  std::vector<const Kernel*> kernels;
-  const std::shared_lock lock(impl_->mutex);
-  if (const Impl::List* list = impl_->Find(op)) {
-    for (const auto& kernel : *list) kernels.push_back(kernel.get());
-  }
-  return kernels;
-}
+std::vector<const Kernel*> KernelFactory::Kernels(std::string_view op) const { return impl_->Of(op); }
 
 std::vector<const Kernel*> KernelFactory::List() const {
   std::vector<const Kernel*> kernels;
-  const std::shared_lock lock(impl_->mutex);
-  for (const auto& [op, list] : impl_->kernels) {
-    for (const auto& kernel : list) kernels.push_back(kernel.get());
+  for (const std::string& op : impl_->Names()) {
+    const std::vector<const Kernel*> of_op = impl_->Of(op);
+    kernels.insert(kernels.end(), of_op.begin(), of_op.end());
   }
   return kernels;
 }
@@ -147,12 +177,7 @@ const Kernel& KernelFactory::SelectKernelOrThrowError(std::string_view op, const
                                                       const KernelProblem* problem) const {
   const std::vector<const Kernel*> kernels = Kernels(op);
   if (kernels.empty()) {
-    std::vector<std::string> names;
-    {
-      const std::shared_lock lock(impl_->mutex);
-      for (const auto& [name, list] : impl_->kernels) names.push_back(name);
-    }
-    Throw(ErrorCode::kNotFound, "operator ", Quote(op), " has no kernels", DidYouMean(op, names));
+    Throw(ErrorCode::kNotFound, "operator ", Quote(op), " has no kernels", DidYouMean(op, impl_->Names()));
   }
   const Kernel* selected = FirstSupporting(MatchingKernels(kernels, key), problem);
   WHERRY_ENFORCE(selected != nullptr, kUnsupported, ExplainNoKernel(op, kernels, key, problem));
