@@ -21,8 +21,9 @@ std::shared_ptr<PaddlePredictor> MakePredictor(const CxxConfig& config, const Lo
   origin->times.import_ms = model.import_ms;
   origin->times.optimize_ms = model.report.milliseconds;
   if (!model.report.passes.empty()) {
-    origin->report = model.report.DebugString();
-    origin->summary = model.report.Summary();
+    const auto report = std::make_shared<const OptimizeReport>(std::move(model.report));
+    origin->report = [report] { return report->DebugString(); };
+    origin->summary = [report] { return report->Summary(); };
   }
   origin->save = [](const Program& program, const std::string& path) { SaveWry(program, path); };
   const double building = time.Milliseconds();

@@ -174,7 +174,7 @@ std::string LightPredictor::ProgramText() const {
 }
 
 std::string LightPredictor::OptimizeReportText() const {
-  std::string text = origin_->report;
+  std::string text = origin_->report ? origin_->report() : "";
   for (const std::string& note : executable_->notes()) text += note + "\n";
   return text;
 }

@@ -16,8 +16,9 @@ namespace wherry {
 // What a predictor and its clones share, beside the executable.
 struct PredictorOrigin {
   LoadTimes times;
-  std::string report;                          // the optimiser's, as text; empty when nothing was optimised
-  std::string summary;                         // of that
+  // The optimiser's report as text, and its summary, which are long to write; null when nothing was optimised.
+  std::function<std::string()> report;
+  std::function<std::string()> summary;
   std::map<std::string, std::string> watched;  // values kept for GetTensor, by what the program calls them
   // Writes the program as .wry; null: not possible here.
   std::function<void(const Program& program, const std::string& path)> save;
@@ -54,7 +55,7 @@ class LightPredictor : public PaddlePredictor {
   size_t WeightBytes() const override { return executable_->weight_bytes() + executable_->packs().bytes(); }
   std::string ProgramText() const override;
   std::string OptimizeReportText() const override;
-  std::string OptimizeSummaryText() const override { return origin_->summary; }
+  std::string OptimizeSummaryText() const override { return origin_->summary ? origin_->summary() : ""; }
   const std::map<std::string, std::string>& Metadata() const override { return executable_->program().metadata; }
   const LoadTimes& GetLoadTimes() const override { return origin_->times; }
 
