@@ -1,5 +1,6 @@
-// Elementwise functions of one f32 tensor, in any layout.
+// Elementwise functions of one tensor, in any layout: of f32, and some of integers.
 #include <string>
+#include <type_traits>
 
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
@@ -33,14 +34,11 @@ WHERRY_CPU_UNARY(Exp, ActKind::kExp)
 WHERRY_CPU_UNARY(Log, ActKind::kLog)
 WHERRY_CPU_UNARY(Sqrt, ActKind::kSqrt)
 WHERRY_CPU_UNARY(Rsqrt, ActKind::kRsqrt)
-WHERRY_CPU_UNARY(Abs, ActKind::kAbs)
-WHERRY_CPU_UNARY(Neg, ActKind::kNeg)
 WHERRY_CPU_UNARY(Square, ActKind::kSquare)
 WHERRY_CPU_UNARY(Reciprocal, ActKind::kReciprocal)
 WHERRY_CPU_UNARY(Floor, ActKind::kFloor)
 WHERRY_CPU_UNARY(Ceil, ActKind::kCeil)
 WHERRY_CPU_UNARY(Round, ActKind::kRound)
-WHERRY_CPU_UNARY(Sign, ActKind::kSign)
 WHERRY_CPU_UNARY(Erf, ActKind::kErf)
 WHERRY_CPU_UNARY(Silu, ActKind::kSwish, 1.0F)
 WHERRY_CPU_UNARY(Mish, ActKind::kMish)
@@ -59,6 +57,30 @@ WHERRY_CPU_UNARY(Atanh, ElementwiseOp::kAtanh)
 WHERRY_CPU_UNARY(Expm1, ElementwiseOp::kExpm1)
 WHERRY_CPU_UNARY(Log1p, ElementwiseOp::kLog1p)
 #undef WHERRY_CPU_UNARY
+
+void RunTypedUnary(const CpuContext& context, const DenseTensor& x, DenseTensor* out, UnaryOp op) {
+  const DenseTensor* const input = &x;
+  RunTyped(UnaryTileOf(op, x.dtype()), {&input, 1}, out, context.pool());
+}
+
+#define WHERRY_CPU_UNARY_OF_NUMBERS(name, op)                                    \
+  template <typename T>                                                          \
+  void name(const CpuContext& context, const DenseTensor& x, DenseTensor* out) { \
+    if constexpr (std::is_integral_v<T>) {                                       \
+      RunTypedUnary(context, x, out, UnaryOp::op);                               \
+    } else {                                                                     \
+      RunUnary(context, x, out, ActKind::op);                                    \
+    }                                                                            \
+  }
+WHERRY_CPU_UNARY_OF_NUMBERS(Abs, kAbs)
+WHERRY_CPU_UNARY_OF_NUMBERS(Neg, kNeg)
+WHERRY_CPU_UNARY_OF_NUMBERS(Sign, kSign)
+#undef WHERRY_CPU_UNARY_OF_NUMBERS
+
+template <typename T>
+void IsInf(const CpuContext& context, const DenseTensor& x, DenseTensor* out) {
+  RunTypedUnary(context, x, out, UnaryOp::kIsInf);
+}
 
 template <typename T>
 void Softplus(const CpuContext& context, const DenseTensor& x, float beta, float threshold, DenseTensor* out) {
@@ -119,14 +141,14 @@ REGISTER_KERNEL(exp, cpu, kNative, kAny, Exp, float).PixelStrides();
 REGISTER_KERNEL(log, cpu, kNative, kAny, Log, float).PixelStrides();
 REGISTER_KERNEL(sqrt, cpu, kNative, kAny, Sqrt, float).PixelStrides();
 REGISTER_KERNEL(rsqrt, cpu, kNative, kAny, Rsqrt, float).PixelStrides();
-REGISTER_KERNEL(abs, cpu, kNative, kAny, Abs, float).PixelStrides();
-REGISTER_KERNEL(neg, cpu, kNative, kAny, Neg, float).PixelStrides();
+REGISTER_KERNEL(abs, cpu, kNative, kAny, Abs, float, int32_t, int64_t).PixelStrides();
+REGISTER_KERNEL(neg, cpu, kNative, kAny, Neg, float, int32_t, int64_t).PixelStrides();
 REGISTER_KERNEL(square, cpu, kNative, kAny, Square, float).PixelStrides();
 REGISTER_KERNEL(reciprocal, cpu, kNative, kAny, Reciprocal, float).PixelStrides();
 REGISTER_KERNEL(floor, cpu, kNative, kAny, Floor, float).PixelStrides();
 REGISTER_KERNEL(ceil, cpu, kNative, kAny, Ceil, float).PixelStrides();
 REGISTER_KERNEL(round, cpu, kNative, kAny, Round, float).PixelStrides();
-REGISTER_KERNEL(sign, cpu, kNative, kAny, Sign, float).PixelStrides();
+REGISTER_KERNEL(sign, cpu, kNative, kAny, Sign, float, int32_t, int64_t).PixelStrides();
 REGISTER_KERNEL(erf, cpu, kNative, kAny, Erf, float).PixelStrides();
 REGISTER_KERNEL(sin, cpu, kNative, kAny, Sin, float).PixelStrides();
 REGISTER_KERNEL(cos, cpu, kNative, kAny, Cos, float).PixelStrides();
@@ -152,6 +174,7 @@ REGISTER_KERNEL(gelu, cpu, kNative, kAny, Gelu, float).PixelStrides();
 REGISTER_KERNEL(swish, cpu, kNative, kAny, Swish, float).PixelStrides();
 REGISTER_KERNEL(clip, cpu, kNative, kAny, Clip, float).PixelStrides();
 REGISTER_KERNEL(scale, cpu, kNative, kAny, Scale, float).PixelStrides();
+REGISTER_KERNEL(isinf, cpu, kNative, kAny, IsInf, float).PixelStrides();
 REGISTER_KERNEL(dropout, cpu, kNative, kAny, Dropout, float).PixelStrides();
 
 }  // namespace wherry::cpu

@@ -36,6 +36,17 @@ enum class LogicOp : uint8_t { kAnd, kOr, kXor, kNot };
 inline constexpr int kLogicOps = 4;
 TypedTile LogicTileOf(LogicOp op);
 
+// One operand of kInt32 or kInt64, whose lowest number stays in kAbs and kNeg; kIsInf: of kFloat to bool.
+enum class UnaryOp : uint8_t { kAbs, kNeg, kSign, kIsInf };
+inline constexpr int kUnaryOps = 4;
+TypedTile UnaryTileOf(UnaryOp op, DataType dtype);
+
+// Of unsigned integers (or, but for shifts, any) of 1, 2, 4 or 8 bytes. Moved by as many bits as there are or more,
+// all are gone.
+enum class BitOp : uint8_t { kAnd, kOr, kXor, kNot, kShiftLeft, kShiftRight };
+inline constexpr int kBitOps = 6;
+TypedTile BitTileOf(BitOp op, size_t size);
+
 // out = x (a bool) ? y : z, for elements of 1, 2, 4 or 8 bytes.
 TypedTile SelectTileOf(size_t size);
 

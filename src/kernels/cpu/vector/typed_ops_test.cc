@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -103,6 +104,72 @@ TEST(TypedOpsTest, Logic) {
       run(LogicOp::kNot);
       for (size_t i = 0; i < a.size(); ++i) ASSERT_EQ(out[i], 1 - a[i]) << i;
     }
+  });
+}
+
+template <typename Out, typename T, typename Expected>
+void CheckUnary(UnaryOp op, DataType dtype, const Expected& expected) {
+  for (const int64_t count : kCounts) {
+    const std::vector<T> x = Values<T>(count, 3);
+    std::vector<Out> out(x.size() + 1, Out{77});
+    UnaryTileOf(op, dtype)(x.data(), nullptr, nullptr, out.data(), count);
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(out[i], static_cast<Out>(expected(x[i]))) << i;
+    EXPECT_EQ(out.back(), Out{77});
+  }
+}
+
+template <typename T>
+void CheckUnaries(DataType dtype) {
+  using U = std::make_unsigned_t<T>;
+  CheckUnary<T, T>(UnaryOp::kNeg, dtype, [](T v) { return U{0} - static_cast<U>(v); });
+  CheckUnary<T, T>(UnaryOp::kAbs, dtype, [](T v) { return v < 0 ? U{0} - static_cast<U>(v) : static_cast<U>(v); });
+  CheckUnary<T, T>(UnaryOp::kSign, dtype, [](T v) { return v > 0 ? 1 : v < 0 ? -1 : 0; });
+}
+
+TEST(TypedOpsTest, Unary) {
+  ForEachIsa([] {
+    CheckUnaries<int32_t>(DataType::kInt32);
+    CheckUnaries<int64_t>(DataType::kInt64);
+    CheckUnary<uint8_t, float>(UnaryOp::kIsInf, DataType::kFloat, [](float v) { return std::isinf(v); });
+    const float inf = std::numeric_limits<float>::infinity();
+    const float x[] = {inf, -inf};
+    uint8_t out[] = {7, 7};
+    UnaryTileOf(UnaryOp::kIsInf, DataType::kFloat)(x, nullptr, nullptr, out, 2);
+    EXPECT_EQ(out[0], 1);
+    EXPECT_EQ(out[1], 1);
+  });
+}
+
+template <typename T>
+void CheckBits() {
+  constexpr uint64_t kAll = 8 * sizeof(T);
+  for (const int64_t count : kCounts) {
+    std::vector<T> x;
+    std::vector<T> y;
+    for (int64_t i = 0; i < count; ++i) {
+      x.push_back(static_cast<T>(i * 0x123456789ABCDEF));
+      y.push_back(static_cast<T>(i % 70));
+    }
+    std::vector<T> out(x.size());
+    const auto check = [&](BitOp op, const auto& expected) {
+      BitTileOf(op, sizeof(T))(x.data(), y.data(), nullptr, out.data(), count);
+      for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(out[i], static_cast<T>(expected(x[i], y[i]))) << i;
+    };
+    check(BitOp::kAnd, [](uint64_t a, uint64_t b) { return a & b; });
+    check(BitOp::kOr, [](uint64_t a, uint64_t b) { return a | b; });
+    check(BitOp::kXor, [](uint64_t a, uint64_t b) { return a ^ b; });
+    check(BitOp::kNot, [](uint64_t a, uint64_t /*b*/) { return ~a; });
+    check(BitOp::kShiftLeft, [](uint64_t a, uint64_t b) { return b < kAll ? a << b : 0; });
+    check(BitOp::kShiftRight, [](uint64_t a, uint64_t b) { return b < kAll ? a >> b : 0; });
+  }
+}
+
+TEST(TypedOpsTest, Bits) {
+  ForEachIsa([] {
+    CheckBits<uint8_t>();
+    CheckBits<uint16_t>();
+    CheckBits<uint32_t>();
+    CheckBits<uint64_t>();
   });
 }
 
