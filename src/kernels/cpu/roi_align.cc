@@ -1,5 +1,5 @@
 // roi_align of f32 images whose channels lie together: the means of samples, which are weighted sums of the pixels
-// where some rows and columns cross.
+// where some rows and columns cross, or the largest of their terms.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -22,6 +22,7 @@ struct RoiAlignPlan : KernelPlan {
   int64_t ratio;
   double spatial_scale;
   bool aligned;
+  bool takes_largest;
   // Pixels that a part meets along an axis, at most.
   int64_t most_rows, most_columns;
   int64_t tasks;
@@ -30,7 +31,6 @@ struct RoiAlignPlan : KernelPlan {
 };
 
 Support Supports(const KernelProblem& problem) {
-  if (problem.Attr<std::string>("mode") != "avg") return Support::No("computes means only");
   if (problem.Input("rois")->dtype != DataType::kFloat) return Support::No("needs regions of f32");
   for (const char* name : {"batch_index", "rois_num"}) {
     const MetaTensor* const numbers = problem.Input(name);
@@ -56,9 +56,14 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
   plan->ratio = problem.Attr<int64_t>("sampling_ratio");
   plan->spatial_scale = static_cast<double>(problem.Attr<float>("spatial_scale"));
   plan->aligned = problem.Attr<bool>("aligned");
-  // Without a ratio a part's samples go upwards by a pixel at most: each pixel is met once.
-  plan->most_rows = plan->ratio > 0 ? CheckedMul(plan->ratio, int64_t{2}, "sampling_ratio") : plan->height;
-  plan->most_columns = plan->ratio > 0 ? plan->most_rows : plan->width;
+  plan->takes_largest = problem.Attr<std::string>("mode") == "max";
+  // Without a ratio a part's samples go upwards by half a pixel to one: each pixel is met, for means, once.
+  const auto most = [&plan](int64_t extent) {
+    if (plan->ratio > 0) return CheckedMul(plan->ratio, int64_t{2}, "sampling_ratio");
+    return plan->takes_largest ? 4 * extent + 8 : extent;
+  };
+  plan->most_rows = most(plan->height);
+  plan->most_columns = most(plan->width);
   plan->tasks = std::max<int64_t>(1, std::min<int64_t>(plan->rois, problem.threads() == 1 ? 1 : 4 * problem.threads()));
   const int64_t pixels = CheckedMul(plan->task_pixels(), plan->tasks, "scratch memory of roi_align");
   plan->scratch_bytes = static_cast<size_t>(pixels) * sizeof(WeightedIndex);
@@ -68,11 +73,11 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
 // Pixels along an axis with the weights of all samples that meet them.
 class WeightedPixels {
  public:
-  explicit WeightedPixels(WeightedIndex* pixels) : pixels_(pixels) {}
+  WeightedPixels(WeightedIndex* pixels, bool merges) : pixels_(pixels), merges_(merges) {}
 
   void Add(int64_t index, double weight) {
     // Samples that follow one another share one of their two pixels, or both.
-    for (int64_t i = std::max<int64_t>(0, count_ - 2); i < count_; ++i) {
+    for (int64_t i = merges_ ? std::max<int64_t>(0, count_ - 2) : count_; i < count_; ++i) {
       if (pixels_[i].index != index) continue;
       pixels_[i].weight += static_cast<float>(weight);
       return;
@@ -87,6 +92,7 @@ class WeightedPixels {
 
  private:
   WeightedIndex* const pixels_;
+  const bool merges_;
   int64_t count_ = 0;
 };
 
@@ -138,16 +144,24 @@ void AlignRegion(const RoiAlignPlan& plan, const float* corners, const float* im
   const double part_width = part(0, plan.pooled_width);
   WeightedIndex* const columns = scratch + plan.most_rows;
   for (int64_t h = 0; h < plan.pooled_height; ++h) {
-    WeightedPixels rows(scratch);
+    WeightedPixels rows(scratch, !plan.takes_largest);
     const double row_samples = ForEachRoiSample(corner(1) + static_cast<double>(h) * part_height, part_height,
                                                 plan.ratio, plan.height, [&](const RoiSample& s) { rows.Add(s); });
     for (int64_t w = 0; w < plan.pooled_width; ++w, to += plan.out_pixel_stride) {
-      WeightedPixels across(columns);
+      WeightedPixels across(columns, !plan.takes_largest);
       const double samples =
           row_samples * ForEachRoiSample(corner(0) + static_cast<double>(w) * part_width, part_width, plan.ratio,
                                          plan.width, [&](const RoiSample& s) { across.Add(s); });
       const PixelCross cross{scratch, rows.count(), columns, across.count()};
-      BlendPixels(cross, image, plan.width * plan.in_pixel_stride, plan.in_pixel_stride, plan.channels,
+      const int64_t row_stride = plan.width * plan.in_pixel_stride;
+      if (plan.takes_largest) {
+        // Two pixels are a sample along each axis. One outside of the image is 0.
+        const auto inside = static_cast<double>(rows.count() / 2 * (across.count() / 2));
+        LargestPixels(cross, image, row_stride, plan.in_pixel_stride, plan.channels, inside < samples || samples == 0.0,
+                      to);
+        continue;
+      }
+      BlendPixels(cross, image, row_stride, plan.in_pixel_stride, plan.channels,
                   static_cast<float>(1.0 / std::max(1.0, samples)), to);
     }
   }
