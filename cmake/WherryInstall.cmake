@@ -21,13 +21,15 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/ops/" DESTINATION ${CMAKE_INSTALL_DATAD
         FILES_MATCHING PATTERN "*.json")
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wherry)
+# Not where find_package would take the half of a package for a whole: it looks beside the bin/ of each entry of PATH.
+set(package_files "${PROJECT_BINARY_DIR}/package")
 list(TRANSFORM packages REPLACE "(.+)" "find_dependency(\\1)" OUTPUT_VARIABLE find_dependencies)
 string(JOIN "\n" WHERRY_FIND_DEPENDENCIES ${find_dependencies})
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/wherryConfig.cmake.in"
-                              "${PROJECT_BINARY_DIR}/wherryConfig.cmake" INSTALL_DESTINATION ${package_dir}
+                              "${package_files}/wherryConfig.cmake" INSTALL_DESTINATION ${package_dir}
                               PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_INCLUDEDIR)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/wherryConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file("${package_files}/wherryConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(EXPORT wherry-targets NAMESPACE wherry:: DESTINATION ${package_dir})
-install(FILES "${PROJECT_BINARY_DIR}/wherryConfig.cmake" "${PROJECT_BINARY_DIR}/wherryConfigVersion.cmake"
+install(FILES "${package_files}/wherryConfig.cmake" "${package_files}/wherryConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/WherryAddOps.cmake" "${PROJECT_SOURCE_DIR}/cmake/Findre2.cmake"
         DESTINATION ${package_dir})
