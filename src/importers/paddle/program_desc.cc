@@ -239,6 +239,7 @@ class ProgramParser {
   // What Paddle notes about each operator for people and for training. The Python stack that made it is most of many a
   // file: text recognition's direction network has 1.4 MB of it and 0.5 MB of weights.
   static bool IsNote(const std::string& name) {
+    if (!name.starts_with("op_")) return false;
     return name == "op_callstack" || name == "op_namescope" || name == "op_role" || name == "op_role_var" ||
            name == "op_device";
   }
@@ -246,8 +247,10 @@ class ProgramParser {
   // Returns its name.
   static std::string ParseAttr(View view, OperatorDesc* out) {
     RawAttr raw;
-    ForEachField(view, [&](Reader& field) { return TakeAttrField(field, &raw); });
-    if (IsNote(raw.name)) return std::move(raw.name);
+    for (Reader field(view); field.next();) {
+      if (!TakeAttrField(field, &raw)) field.skip();
+      if (IsNote(raw.name)) return std::move(raw.name);
+    }
     AttributeMap& attrs = out->op.attrs;
     switch (raw.kind) {
       case kInt:
@@ -293,8 +296,7 @@ class ProgramParser {
     } else if (Is(field, 5, kBytes)) {
       raw->text = field.get_string();
     } else if (Is(field, 8, kBytes)) {
-      const View text = field.get_view();
-      if (!IsNote(raw->name)) raw->texts.emplace_back(text.data(), text.size());
+      raw->texts.push_back(field.get_string());
     } else if (Is(field, 17, kBytes) || Is(field, 18, kBytes)) {
       raw->vars.push_back(field.get_string());
     } else if (Is(field, 20, kBytes) || Is(field, 21, kBytes)) {
