@@ -1,7 +1,10 @@
 #include "kernel/plugin.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -22,12 +25,22 @@ namespace {
 
 constexpr const char* kKnownPlugins[] = {"libwherry_onednn.so"};
 
-// The folder of libwherry.so; empty when this code is in something else. By a function of this file alone: the address
-// of LoadPlugin may be an entry of the executable.
+// The folder of libwherry.so; empty when this code is in something else. From the list of what is loaded: dladdr would
+// go through all of the library's symbols for the nearest one.
 std::filesystem::path LibraryFolder() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&LibraryFolder), &info) == 0 || info.dli_fname == nullptr) return {};
-  const std::filesystem::path file(info.dli_fname);
+  std::string name;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* found) {
+        // By something of this file alone: the address of LoadPlugin may be an entry of the executable.
+        const auto address = reinterpret_cast<uintptr_t>(kKnownPlugins);
+        const bool here = std::any_of(info->dlpi_phdr, info->dlpi_phdr + info->dlpi_phnum, [&](const auto& segment) {
+          return segment.p_type == PT_LOAD && address - info->dlpi_addr - segment.p_vaddr < segment.p_memsz;
+        });
+        if (here) *static_cast<std::string*>(found) = info->dlpi_name;
+        return here ? 1 : 0;
+      },
+      &name);
+  const std::filesystem::path file(name);
   if (!file.filename().string().starts_with("libwherry.so")) return {};
   return file.parent_path();
 }
