@@ -36,7 +36,23 @@ Program LoadDump(const FileBytes& text) {
   std::error_code missing;
   WeightTable weights;
   if (std::filesystem::exists(beside, missing)) weights = LoadWry(FileBytes(beside, MappedFile::Open(beside))).weights;
-  return ParseProgram({reinterpret_cast<const char*>(text.data.data()), text.data.size()}, std::move(weights));
+  try {
+    return ParseProgram({reinterpret_cast<const char*>(text.data.data()), text.data.size()}, std::move(weights));
+  } catch (Error& error) {
+    error.AddContext("reading " + Quote(text.name, 1000));
+    throw;
+  }
+}
+
+// What an optimised model cannot follow any more is no error: a service has one config for all its models.
+void WarnOfIgnored(const CxxConfig& config) {
+  const auto warn = [](const char* what) {
+    WHERRY_LOG(kWarning) << what
+                         << " mean nothing for this model: it is optimised already, and kernels and layouts are "
+                         << "fixed in it";
+  };
+  if (!config.passes().empty() || !config.discarded_passes().empty()) warn("the passes that the config names");
+  if (!config.valid_places().empty()) warn("the valid places that the config names");
 }
 
 // While passes run, watched values are outputs, which no pass takes away.
@@ -150,6 +166,7 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
   }
   WatchedOutputs watched(config.watched_values(), &model.program);
   if (model.program.optimized) {
+    WarnOfIgnored(config);
     model.watched = watched.Take();
     return model;
   }

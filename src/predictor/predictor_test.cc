@@ -12,6 +12,7 @@
 #include "ir/fc_program_test_util.h"
 #include "ir/text.h"
 #include "wherry/explain.h"
+#include "wherry/log.h"
 #include "wherry/predictor.h"
 #include "wherry/program.h"
 
@@ -166,6 +167,33 @@ TEST_F(PredictorTest, RandomInputsShareTheNamesOfDimensions) {
   EXPECT_EQ(inputs.at("p").shape(), Shape({3, 1, 17}));
   inputs = RandomInputs(config, {{"x", Shape({4, 5})}});
   EXPECT_EQ(inputs.at("p").shape(), Shape({3, 4, 6}));
+}
+
+TEST_F(PredictorTest, ErrorsInATextNameItsFile) {
+  std::ofstream(Path("bad.wir")) << "block main(%x : f32[b]) -> (%y) {\n  %y = relu(x: z)\n}\n";
+  CxxConfig config;
+  config.set_model_dir(Path("bad.wir"));
+  EXPECT_NE(ErrorText([&] { CreatePaddlePredictor(config); }).find("(while reading '" + Path("bad.wir") + "')"),
+            std::string::npos);
+}
+
+TEST_F(PredictorTest, AnOptimisedModelSaysThatPassesAndPlacesAreFixed) {
+  struct Messages : LogSink {
+    void Write(LogLevel, std::string_view message) override { text += std::string(message) + "\n"; }
+    std::string text;
+  } messages;
+  CreatePaddlePredictor(Config())->SaveOptimizedModel(Path("saved.wry"));
+  CxxConfig config;
+  config.set_model_dir(Path("saved.wry"));
+  LogSink* const before = SetLogSink(&messages);
+  CreatePaddlePredictor(config);
+  EXPECT_EQ(messages.text, "");
+  config.set_passes_internal({"none"});
+  config.set_valid_places(Place(Target::kX86));
+  CreatePaddlePredictor(config);
+  SetLogSink(before);
+  EXPECT_NE(messages.text.find("passes that the config names"), std::string::npos);
+  EXPECT_NE(messages.text.find("valid places that the config names"), std::string::npos);
 }
 
 TEST_F(PredictorTest, UnknownNamesGetTheNearestOnes) {
