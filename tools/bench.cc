@@ -176,6 +176,7 @@ Json Bench(const BenchOptions& options, const std::string& path, std::optional<M
   std::sort(times.begin(), times.end());
   std::sort(processor_times.begin(), processor_times.end());
   Json result{{"model", path},
+              {"inputs", Describe(inputs)},
               {"load_ms", load_ms},
               {"first_run_ms", first_ms},
               {"runs", times.size()},
@@ -190,9 +191,10 @@ Json Bench(const BenchOptions& options, const std::string& path, std::optional<M
               {"peak_rss_mb", Megabytes("VmHWM")},
               {"rise_mb", Megabytes("VmHWM") - before_mb}};
   if (!options.json) {
-    std::printf("%s\n  p50 %.3f ms, min %.3f, p90 %.3f, p99 %.3f (%zu runs); load %.1f ms, first run %.2f ms\n",
-                Printable(path).c_str(), Percentile(times, 0.5), times.front(), Percentile(times, 0.9),
-                Percentile(times, 0.99), times.size(), load_ms, first_ms);
+    std::printf("%s\n  inputs %s\n", Printable(path).c_str(), Describe(inputs).c_str());
+    std::printf("  p50 %.3f ms, min %.3f, p90 %.3f, p99 %.3f (%zu runs); load %.1f ms, first run %.2f ms\n",
+                Percentile(times, 0.5), times.front(), Percentile(times, 0.9), Percentile(times, 0.99), times.size(),
+                load_ms, first_ms);
     std::printf("  activations %.2f MB, weights %.2f MB, process peak %.1f MB\n",
                 static_cast<double>(predictor->ActivationBytes()) / 1e6,
                 static_cast<double>(predictor->WeightBytes()) / 1e6, Megabytes("VmHWM"));
