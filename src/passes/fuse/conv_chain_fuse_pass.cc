@@ -72,15 +72,21 @@ class ConvChainFusePass : public ProgramPass {
     const WindowAttributes window =
         ParseWindow(2, conv.GetAttr<std::vector<int64_t>>("strides"), conv.GetAttr<std::vector<int64_t>>("paddings"),
                     conv.GetAttr<std::string>("padding_algorithm"), dilations);
+    const bool depends =
+        window.algorithm == PaddingAlgorithm::kSame || window.algorithm == PaddingAlgorithm::kSameLower;
     Link link{stmt, conv.GetAttr<int64_t>("groups"), {}};
     for (int axis = 0; axis < 2; ++axis) {
-      const Dim& extent = Dims(x)[static_cast<size_t>(axis) + 2];
-      const bool depends =
-          window.algorithm == PaddingAlgorithm::kSame || window.algorithm == PaddingAlgorithm::kSameLower;
-      if (depends && !extent.known()) return std::nullopt;
+      const auto at = static_cast<size_t>(axis);
       const int64_t kernel = filter->shape()[axis + 2];
-      const WindowAxis along = ResolveWindowAxis(window, axis, extent.known() ? extent.value() : kernel, kernel, false);
-      const int64_t reach = (kernel - 1) * window.dilation[static_cast<size_t>(axis)];
+      WindowAxis along{0, window.pad_begin[at], window.pad_end[at]};
+      if (depends) {
+        const Dim& extent = Dims(x)[at + 2];
+        if (!extent.known()) return std::nullopt;
+        along = ResolveWindowAxis(window, axis, extent.value(), kernel, false);
+      } else if (window.algorithm == PaddingAlgorithm::kValid) {
+        along = {};
+      }
+      const int64_t reach = (kernel - 1) * window.dilation[at];
       if (std::min(along.pad_begin, along.pad_end) < 0 || std::max(along.pad_begin, along.pad_end) > reach) {
         return std::nullopt;
       }
