@@ -6,6 +6,7 @@
 #include "core/device_context.h"
 #include "kernel/kernel_impl.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/cpu/pool/pool_attributes.h"
 #include "op/infer/window.h"
 
 namespace wherry::cpu {
@@ -19,24 +20,18 @@ void Pool2dNhwc(const CpuContext& context, const DenseTensor& x, const IntArray&
                 const std::string& padding_algorithm, const std::vector<int64_t>& dilations, DenseTensor* out) {
   const WindowAttributes window = ParseWindow(2, strides, paddings, padding_algorithm, dilations);
   const auto axis = [&](int i) {
+    const int64_t in = x.shape()[2 + i];
+    if (global_pooling) return PoolAxis::Global(in);
+    const int64_t size = out->shape()[2 + i];
+    if (!adaptive) return WindowPoolAxis(window, i, in, size, kernel_size[static_cast<size_t>(i)], ceil_mode);
     PoolAxis a;
-    a.in = x.shape()[2 + i];
-    if (global_pooling) return PoolAxis::Global(a.in);
-    a.out = out->shape()[2 + i];
-    a.adaptive = adaptive;
-    if (adaptive) return a;
-    const size_t index = static_cast<size_t>(i);
-    a.kernel = kernel_size[index];
-    a.stride = window.stride[index];
-    a.dilation = window.dilation[index];
-    const WindowAxis resolved = ResolveWindowAxis(window, i, a.in, a.kernel, ceil_mode);
-    a.pad_before = resolved.pad_begin;
-    a.pad_after = resolved.pad_end;
+    a.in = in;
+    a.out = size;
+    a.adaptive = true;
     return a;
   };
   PoolShape shape;
-  if (pooling_type == "avg") shape.kind = exclusive ? PoolKind::kAverage : PoolKind::kAverageWithPadding;
-  if (pooling_type == "sum") shape.kind = PoolKind::kSum;
+  shape.kind = PoolKindOf(pooling_type, exclusive);
   shape.batch = x.shape()[0];
   shape.channels = x.shape()[1];
   shape.rows = axis(0);

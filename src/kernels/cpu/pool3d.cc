@@ -6,6 +6,7 @@
 #include "core/device_context.h"
 #include "kernel/kernel_impl.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/cpu/pool/pool_attributes.h"
 #include "op/infer/window.h"
 
 namespace wherry::cpu {
@@ -32,21 +33,11 @@ void Pool3dNchw(const CpuContext& context, const DenseTensor& x, const IntArray&
                 const std::string& padding_algorithm, const std::vector<int64_t>& dilations, DenseTensor* out) {
   const WindowAttributes window = ParseWindow(3, strides, paddings, padding_algorithm, dilations);
   const auto axis = [&](int i) {
-    const size_t index = static_cast<size_t>(i);
-    PoolAxis a;
-    a.in = x.shape()[2 + i];
-    a.out = out->shape()[2 + i];
-    a.kernel = kernel_size[index];
-    a.stride = window.stride[index];
-    a.dilation = window.dilation[index];
-    const WindowAxis resolved = ResolveWindowAxis(window, i, a.in, a.kernel, ceil_mode);
-    a.pad_before = resolved.pad_begin;
-    a.pad_after = resolved.pad_end;
-    return a;
+    return WindowPoolAxis(window, i, x.shape()[2 + i], out->shape()[2 + i], kernel_size[static_cast<size_t>(i)],
+                          ceil_mode);
   };
   VolumePoolShape shape;
-  if (pooling_type == "avg") shape.kind = exclusive ? PoolKind::kAverage : PoolKind::kAverageWithPadding;
-  if (pooling_type == "sum") shape.kind = PoolKind::kSum;
+  shape.kind = PoolKindOf(pooling_type, exclusive);
   shape.volumes = x.shape()[0] * x.shape()[1];
   shape.depth = axis(0);
   shape.rows = axis(1);
