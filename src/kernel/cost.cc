@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "kernel/conv_chain_problem.h"
 #include "op/epilogue.h"
-#include "op/infer/conv_chain.h"
 
 namespace wherry {
 
@@ -91,13 +91,8 @@ bool IsReduction(std::string_view op) {
 }
 
 double ChainProducts(const KernelProblem& problem) {
-  std::vector<const MetaTensor*> filters = {problem.Input("filter1"), problem.Input("filter2")};
-  if (problem.Input("filter3") != nullptr) filters.push_back(problem.Input("filter3"));
-  const auto list = [&](const char* name) -> const std::vector<int64_t>& {
-    return problem.Attr<std::vector<int64_t>>(name);
-  };
-  const auto links =
-      ParseConvChain(filters.size(), {list("strides"), list("paddings"), list("dilations"), list("groups")});
+  const auto filters = ConvChainFilters(problem);
+  const auto links = ConvChainLinks(problem, filters.size());
   const Epilogue none;
   const Epilogue* const epilogues[kMaxConvChain] = {&none, &none, &none};
   const auto images = ConvChainImages(*problem.Input("x"), filters, {}, links, epilogues);

@@ -7,13 +7,12 @@
 
 #include "base/strings.h"
 #include "core/device_context.h"
+#include "kernel/conv_chain_problem.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/conv/conv_chain.h"
 #include "kernels/cpu/conv/conv_problem.h"
 #include "kernels/cpu/op_epilogue.h"
-#include "op/infer/conv_chain.h"
-#include "op/infer/window.h"
 
 namespace wherry::cpu {
 namespace {
@@ -24,27 +23,10 @@ constexpr size_t kFilters = 1;
 constexpr size_t kOperands = 4;
 constexpr size_t kEpilogues = 4;
 
-constexpr std::array<const char*, kMaxConvChain> kFilterNames = {"filter1", "filter2", "filter3"};
-
 struct Conv2dChainPlan : KernelPlan {
   explicit Conv2dChainPlan(ConvChainPlan plan) : chain(std::move(plan)) {}
   ConvChainPlan chain;
 };
-
-std::vector<const MetaTensor*> FiltersOf(const KernelProblem& problem) {
-  std::vector<const MetaTensor*> filters;
-  for (const char* name : kFilterNames) {
-    if (problem.Input(name) != nullptr) filters.push_back(problem.Input(name));
-  }
-  return filters;
-}
-
-std::vector<ConvLink> LinksOf(const KernelProblem& problem, size_t count) {
-  const auto list = [&](const char* name) -> const std::vector<int64_t>& {
-    return problem.Attr<std::vector<int64_t>>(name);
-  };
-  return ParseConvChain(count, {list("strides"), list("paddings"), list("dilations"), list("groups")});
-}
 
 // A padding that a kernel lies in whole has rows that no row of the image gives.
 bool MeetsTheImage(const ConvLink& link, const Shape& filter) {
@@ -57,11 +39,11 @@ bool MeetsTheImage(const ConvLink& link, const Shape& filter) {
 }
 
 Support Supports(const KernelProblem& problem) {
-  const auto filters = FiltersOf(problem);
-  const auto links = LinksOf(problem, filters.size());
+  const auto filters = ConvChainFilters(problem);
+  const auto links = ConvChainLinks(problem, filters.size());
   for (size_t i = 0; i < filters.size(); ++i) {
-    if (!filters[i]->known() || !problem.IsConstant(kFilterNames[i])) {
-      return Support::No(StrCat("needs a constant ", kFilterNames[i]));
+    if (!filters[i]->known() || !problem.IsConstant(kConvChainFilters[i])) {
+      return Support::No(StrCat("needs a constant ", kConvChainFilters[i]));
     }
     if (!MeetsTheImage(links[i], filters[i]->shape())) {
       return Support::No("needs paddings from 0 to less than the kernel's extent");
@@ -71,8 +53,8 @@ Support Supports(const KernelProblem& problem) {
 }
 
 std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
-  const auto filters = FiltersOf(problem);
-  const auto links = LinksOf(problem, filters.size());
+  const auto filters = ConvChainFilters(problem);
+  const auto links = ConvChainLinks(problem, filters.size());
   const TensorMeta x = problem.Input("x")->tensor_meta();
   std::vector<ConvShape> shapes;
   std::vector<PackRequest> packs;
