@@ -2,10 +2,10 @@
 #include <cstring>
 #include <string>
 
-#include "base/check.h"
 #include "core/device_context.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
+#include "kernel/position.h"
 #include "kernels/cpu/tensor_loops.h"
 
 namespace wherry::cpu {
@@ -15,10 +15,7 @@ namespace {
 template <bool kAdds, typename T, typename Index>
 void PutRow(const T* from, const Index* index, T* to, int64_t count, int64_t extent, int64_t step, int64_t stride) {
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t given = index[i];
-    const int64_t position = given < 0 ? given + extent : given;
-    WHERRY_ENFORCE(position >= 0 && position < extent, kOutOfRange, "index ", given, " lies outside ", extent,
-                   " elements of x");
+    const int64_t position = PositionOf(index[i], extent);
     T& at = to[position * step + i * stride];
     at = kAdds ? static_cast<T>(at + from[i]) : from[i];
   }

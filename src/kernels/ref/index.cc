@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernels/ref/element.h"

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "base/check.h"
 #include "core/dense_tensor.h"
+#include "kernel/position.h"
 
 namespace wherry::ref {
 
@@ -13,13 +13,9 @@ inline int64_t IndexAt(const DenseTensor& index, int64_t i) {
   return index.dtype() == DataType::kInt32 ? int64_t{index.data<int32_t>()[i]} : index.data<int64_t>()[i];
 }
 
-// The same as a position among `extent`: negative ones count from the end. One outside is Error(kOutOfRange).
+// The same as a position among `extent` (PositionOf).
 inline int64_t PositionAt(const DenseTensor& index, int64_t i, int64_t extent) {
-  const int64_t given = IndexAt(index, i);
-  const int64_t position = given < 0 ? given + extent : given;
-  WHERRY_ENFORCE(position >= 0 && position < extent, kOutOfRange, "index ", given, " lies outside ", extent,
-                 " elements of x");
-  return position;
+  return PositionOf(IndexAt(index, i), extent);
 }
 
 // Writes element i of an i32 or i64 tensor.
