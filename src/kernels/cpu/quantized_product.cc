@@ -15,6 +15,7 @@
 #include "kernels/cpu/conv/conv_problem.h"
 #include "kernels/cpu/gemm/layout_format.h"
 #include "kernels/cpu/quantized/byte_conv.h"
+#include "kernels/cpu/quantized/byte_winograd.h"
 #include "op/infer/matrices.h"
 
 namespace wherry::cpu {
@@ -53,11 +54,14 @@ constexpr std::string_view kDepthwise = "bytes:depthwise:";
 constexpr std::string_view kDepthwiseBytes = "bytes:depthwise:stride=";
 constexpr std::string_view kDepthwiseWords = "bytes:depthwise:words:stride=";
 constexpr std::string_view kDepthwiseDilation = ":dilation=";
+constexpr std::string_view kWinograd2 = "bytes:winograd2:";
+constexpr std::string_view kWinograd4 = "bytes:winograd4:";
 
 struct QuantizedConvPlan : KernelPlan {
   ConvShape shape;
   bool is_depthwise = false;
   ByteDepthwisePlan depthwise;
+  std::optional<ByteWinogradPlan> winograd;
   ByteProductPlan product;
 };
 
@@ -138,12 +142,27 @@ ByteDepthwiseWindows DepthwiseWindows(const TensorMeta& filter, std::string_view
   return {filter.shape[2], filter.shape[3], stride, dilation, words};
 }
 
+bool IsWinograd(std::string_view format) { return format.starts_with(kWinograd2) || format.starts_with(kWinograd4); }
+
+ByteWinogradFilter WinogradFilter(const TensorMeta& filter, std::string_view format) {
+  std::string_view rest = format;
+  const bool is_4 = format.starts_with(kWinograd4);
+  const std::optional<PanelLayout> layout = TakeLayout(is_4 ? kWinograd4 : kWinograd2, &rest);
+  const bool fits = filter.dtype == DataType::kInt8 && filter.shape.rank() == 4 && filter.shape[2] == 3 &&
+                    filter.shape[3] == 3 && filter.shape[1] <= kMaxByteWinogradChannels;
+  WHERRY_ENFORCE(layout && fits && rest.empty(), kInvalidArgument, "a filter ", filter.DebugString(), " has no form '",
+                 format, "'");
+  return {{filter.shape[0], filter.shape[1], 3, 3, 1}, is_4 ? WinogradSize::kF4 : WinogradSize::kF2, *layout};
+}
+
 size_t PackedFilterBytes(const TensorMeta& filter, std::string_view format) {
+  if (IsWinograd(format)) return WinogradFilter(filter, format).packed_bytes();
   if (format.starts_with(kDepthwise)) return DepthwiseWindows(filter, format).PackedBytes(filter.shape[0]);
   return static_cast<size_t>(FilterProduct(filter, format).first.packed_bytes());
 }
 
 void PackFilter(const DenseTensor& filter, std::string_view format, void* packed) {
+  if (IsWinograd(format)) return WinogradFilter(filter.meta(), format).Pack(filter.data<int8_t>(), packed);
   if (format.starts_with(kDepthwise)) {
     return DepthwiseWindows(filter.meta(), format)
         .Pack(static_cast<const uint8_t*>(filter.raw_data()), IsUnsigned(filter.meta()), filter.shape()[0], packed);
@@ -171,6 +190,16 @@ std::shared_ptr<const KernelPlan> PlanConv(const KernelProblem& problem) {
     plan->algorithm = "bytes, depthwise";
     return plan;
   }
+  if (problem.Input("filter")->dtype == DataType::kInt8 && problem.Input("filter_zero") == nullptr) {
+    if (const auto size = ChooseByteWinograd(plan->shape, problem.threads())) {
+      plan->winograd.emplace(plan->shape, *size, problem.threads());
+      const std::string_view form = *size == WinogradSize::kF4 ? kWinograd4 : kWinograd2;
+      plan->packs.push_back({static_cast<int>(kWeight), LayoutFormat(form, plan->winograd->filter.layout)});
+      plan->scratch_bytes = plan->winograd->scratch_bytes();
+      plan->algorithm = *size == WinogradSize::kF4 ? "bytes, winograd4" : "bytes, winograd2";
+      return plan;
+    }
+  }
   plan->product = ByteProductPlan(WindowProduct(plan->shape), problem.threads());
   plan->packs.push_back({static_cast<int>(kWeight), StrCat(FormatOf(ActiveByteLayout()), kConvGroups, weight.groups,
                                                            kConvSegments, plan->product.shape.segments)});
@@ -191,6 +220,14 @@ void RunConv(KernelContext* context) {
   if (plan.is_depthwise) {
     return RunByteDepthwise(plan.depthwise, context->Packed(0).buffer->data(), x, filter, parameters, &out, scratch,
                             device.pool());
+  }
+  if (plan.winograd) {
+    const void* const packed = context->Packed(0).buffer->data();
+    const bool is_signed = x.dtype() == DataType::kInt8;
+    const auto pad = static_cast<uint8_t>(UnsignedZero(parameters.x_zero, x.dtype()) ^ (is_signed ? 0x80 : 0));
+    const ByteResult result = MakeByteWinogradResult(*plan.winograd, packed, x.dtype(), parameters, &out, scratch);
+    return RunByteWinograd({*plan.winograd, packed, static_cast<const uint8_t*>(x.raw_data()), is_signed, pad, result},
+                           scratch, device.pool());
   }
   const ByteWindows windows{plan.shape, plan.product.shape, static_cast<const uint8_t*>(x.raw_data()),
                             x.dtype() == DataType::kInt8,
