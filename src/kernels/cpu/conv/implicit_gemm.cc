@@ -91,7 +91,7 @@ void RunPanel(const ImplicitGemmPlan& plan, const ImplicitGemmPlan::PixelClass& 
   const int64_t row = PanelRow(kWeightLayout, job.width);
   int64_t vectors = 0;
   for (int64_t column = 0; column < job.columns; column += vectors * kLanes) {
-    vectors = ColumnBlockVectors(job.width - column);
+    vectors = ColumnBlockVectors(job.columns - column);
     const int64_t columns = std::min(vectors * kLanes, job.columns - column);
     const int64_t out_column = job.column + column;
     const float* const panel = job.panel + PanelColumn(kWeightLayout, plan.depth, column) + c.first_depth * row;

@@ -9,8 +9,9 @@ namespace {
 // a core does 64 multiply-adds in the time it reads 4 bytes from the last cache level.
 constexpr int64_t kMinChunkPixels = 48;
 
-// A chunk walks its pixels once per panel, so its part of the input should stay in a second-level cache.
-constexpr int64_t kMaxChunkInputFloats = 128 * 1024;
+// A chunk walks its pixels once per panel, so its part of the input should stay in a second-level cache, beside what it
+// reads of the weights: half of 512 KB.
+constexpr int64_t kMaxChunkInputFloats = 64 * 1024;
 
 // Products in a chunk, at least: some 5 us, against 0.2 us to hand a chunk out and a few to bring its data to another
 // core.

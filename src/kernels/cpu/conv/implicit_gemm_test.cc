@@ -28,6 +28,8 @@ std::vector<ConvCase> Cases() {
       {"dilation larger than the image", MakeConvShape(1, 4, 3, {16, 5, 3, 3, 1}, 1, 6, 6)},
       {"groups", MakeConvShape(1, 8, 8, {36, 7, 3, 3, 4}, 1, 1)},
       {"groups stride 2", MakeConvShape(2, 9, 9, {32, 4, 3, 3, 8}, 2, 1)},
+      {"groups of a vector of AVX2", MakeConvShape(1, 13, 9, {48, 8, 3, 3, 6}, 1, 1)},
+      {"groups of three of them", MakeConvShape(1, 6, 7, {72, 5, 3, 3, 3}, 2, 1)},
       {"depthwise with a multiplier", MakeConvShape(1, 7, 8, {18, 1, 3, 3, 6}, 1, 1)},
       {"1x1 image", MakeConvShape(1, 1, 1, {10, 12, 3, 3, 1}, 1, 1)},
       {"padding only rows", MakeConvShape(1, 2, 2, {8, 4, 1, 1, 1}, 1, 2)},
@@ -78,10 +80,13 @@ TEST(ImplicitGemm, EveryShapeOnEveryIsa) {
 }
 
 TEST(ImplicitGemm, EveryEpilogue) {
-  ConvProblem problem(MakeConvShape(2, 7, 6, {75, 9, 3, 3, 1}, 1, 1));
-  for (TestEpilogue which : kAllTestEpilogues) {
-    const std::vector<double> expected = ReferenceConv(problem, which);
-    ForEachIsa([&] { Check(&problem, expected, ImageForm::kNhwc, 2, which); });
+  for (const ConvShape& shape :
+       {MakeConvShape(2, 7, 6, {75, 9, 3, 3, 1}, 1, 1), MakeConvShape(1, 7, 6, {24, 9, 3, 3, 3}, 1, 1)}) {
+    ConvProblem problem(shape);
+    for (TestEpilogue which : kAllTestEpilogues) {
+      const std::vector<double> expected = ReferenceConv(problem, which);
+      ForEachIsa([&] { Check(&problem, expected, ImageForm::kNhwc, 2, which); });
+    }
   }
 }
 

@@ -30,9 +30,10 @@ inline constexpr float kNoClamp = std::numeric_limits<float>::infinity();
 inline constexpr int64_t kMaxVectors = kRegisters == 32 ? 4 : 2;
 
 // The tallest tile whose accumulators, one row of the panel and one broadcast fit the registers. Taller than 12 would
-// also spill the row pointers (16 general registers).
+// also spill the row pointers (16 general registers). One vector of 16 registers: eight rows cover the latency of a
+// multiply-add, twelve were no faster.
 constexpr int64_t MaxTileRows(int64_t vectors) {
-  if (kRegisters < 32) return 6;
+  if (kRegisters < 32) return vectors == 1 ? 8 : 6;
   return vectors == 4 ? 6 : vectors == 3 ? 8 : kMaxTileRows;
 }
 
@@ -138,17 +139,18 @@ inline constexpr auto kMultiplyTile =
 // The kernel for a tile of `height` <= MaxTileRows(vectors) rows.
 inline MultiplyTileFn MultiplyTileOf(int64_t vectors, int64_t height) {
   const size_t index = static_cast<size_t>(height - 1);
+  if (vectors == 1) return kMultiplyTile<1>[index];
   if constexpr (kMaxVectors == 4) {
     if (vectors == 4) return kMultiplyTile<4>[index];
     if (vectors == 3) return kMultiplyTile<3>[index];
-    if (vectors == 1) return kMultiplyTile<1>[index];
   }
   return kMultiplyTile<2>[index];
 }
 
-// Registers' worth of columns of a panel.
-inline int64_t ColumnBlockVectors(int64_t panel_width) {
-  const int64_t vectors = panel_width / kLanes;
+// Registers' worth of columns. Panels are wider where vectors are narrow: 8 columns (a group's, or the last of 24) are
+// one vector of AVX2, not the two of a panel step.
+inline int64_t ColumnBlockVectors(int64_t columns) {
+  const int64_t vectors = (columns + kLanes - 1) / kLanes;
   return vectors < kMaxVectors ? vectors : kMaxVectors;
 }
 
