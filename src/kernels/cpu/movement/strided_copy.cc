@@ -57,6 +57,17 @@ class Walk {
   int64_t to_ = 0;
 };
 
+// Every other element.
+template <typename T>
+void CopyHalf(const T* from, T* to, int64_t count) {
+  int64_t i = 0;
+  if constexpr (sizeof(T) == 4) {
+    // Nothing behind the last element is read.
+    for (; i + 4 < count; i += 4) StoreFour(EvenOnes(LoadFour(from + 2 * i), LoadFour(from + 2 * i + 4)), to + i);
+  }
+  for (; i < count; ++i) to[i] = from[2 * i];
+}
+
 template <typename T>
 void CopyRow(const T* from, int64_t stride, T* to, int64_t count) {
   if (stride == 1) {
@@ -68,6 +79,8 @@ void CopyRow(const T* from, int64_t stride, T* to, int64_t count) {
     }
   } else if (stride == 0) {
     std::fill_n(to, count, *from);
+  } else if (stride == 2) {
+    CopyHalf(from, to, count);
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
   }

@@ -19,6 +19,8 @@ inline void StoreFour(FourFloats v, void* to) { std::memcpy(to, &v, sizeof(v)); 
 // a[0], b[0], a[1], b[1], and the same of the upper halves.
 inline FourFloats InterleaveLow(FourFloats a, FourFloats b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
 inline FourFloats InterleaveHigh(FourFloats a, FourFloats b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+// a[0], a[2], b[0], b[2].
+inline FourFloats EvenOnes(FourFloats a, FourFloats b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
 
 // to[r * to_stride + c] = from[c * from_stride + r] for 4 x 4 floats.
 inline void Transpose4x4(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
