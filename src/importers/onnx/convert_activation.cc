@@ -88,14 +88,16 @@ void Hardmax(OnnxContext& c) {
   const std::string x = c.Input(0);
   const int rank = c.Rank(x);
   const int64_t axis = c.Axis(c.Attr<int64_t>("axis", c.opset() < 13 ? 1 : -1), rank);
-  const auto along = [&](const std::string& value, int64_t over, int of_rank) {
+  const auto along = [&](const std::string& value, int64_t over) {
     const std::string largest = c.Emit("argmax", {{"x", {value}}}, {{"axis", over}, {"keepdims", true}});
-    return c.Cast(c.Binary("equal", c.PositionsAlong(value, over, of_rank - 1 - over), largest), c.TypeOf(x));
+    const std::string zeros = c.Emit("full_like", {{"x", {value}}}, {{"value", Scalar(0.0)}});
+    const std::string ones = c.Emit("full_like", {{"x", {largest}}}, {{"value", Scalar(1.0)}, {"dtype", c.TypeOf(x)}});
+    return c.Emit("put_along_axis", {{"x", {zeros}}, {"index", {largest}}, {"value", {ones}}}, {{"axis", over}});
   };
-  if (c.opset() >= 13 || axis == rank - 1) return c.Bind(0, along(x, axis, rank));
+  if (c.opset() >= 13 || axis == rank - 1) return c.Bind(0, along(x, axis));
   // Before opset 13 all axes from this one on count as one.
   const std::string matrix = c.AsMatrix(x, axis);
-  const std::string y = along(matrix, 1, 2);
+  const std::string y = along(matrix, 1);
   c.EmitResult("reshape", {{"x", {y}}, {"shape", {c.Unary("shape", x)}}}, {{"allow_zero", true}});
 }
 

@@ -1,5 +1,6 @@
 // Elements put in or picked out by positions; order and rank.
 #include <limits>
+#include <utility>
 
 #include "base/strings.h"
 #include "importers/onnx/converter.h"
@@ -98,11 +99,12 @@ void ReverseSequence(OnnxContext& c) {
   const std::string mirrored = c.Scaled(c.Binary("subtract", length, steps), 1.0, -1.0);
   const std::string from =
       c.Emit("where", {{"condition", {c.Binary("less_than", steps, length)}}, {"x", {mirrored}}, {"y", {steps}}});
-  std::vector<int64_t> behind;
-  for (int64_t i = 2; i < rank; ++i) behind.push_back(i);
-  const std::string index = behind.empty() ? from : c.Unsqueezed(from, behind);
-  const std::string all = c.Emit("expand", {{"x", {index}}, {"shape", {c.Unary("shape", x)}}});
-  c.EmitResult("take_along_axis", {{"x", {x}}, {"index", {all}}}, {{"axis", time}});
+  // Whole slices of the other axes are moved.
+  const std::string sequence =
+      c.Emit("expand", {{"x", {c.PositionsAlong(x, batch, batch == 0 ? 1 : 0)}}, {"shape", {c.Unary("shape", from)}}});
+  std::vector<std::string> places = {sequence, from};
+  if (batch == 1) std::swap(places[0], places[1]);
+  c.EmitResult("gather_nd", {{"x", {x}}, {"index", {c.Emit("stack", {{"x", places}}, {{"axis", int64_t{-1}}})}}});
 }
 
 void NonMaxSuppression(OnnxContext& c) {
