@@ -125,7 +125,7 @@ def operators():
     op("Gather.rows", [floats(30000, 256)], [integers(30000, 512)])
     op("Gather.last", [floats(512, 1024)], [integers(1024, 512)], axis=1)
     op("GatherElements", [floats(1, 8400, 80), integers(8400, 1, 300, 80)], axis=1)
-    op("GatherND", [floats(8, 1000, 64), integers(8, 5000, 1)])
+    op("GatherND", [floats(8, 1000, 64), integers(8, 5000, 2)])
     rows = np.stack([np.zeros(5000, np.int64), np.arange(5000)], 1)
     op("ScatterND", [floats(1, 10000, 64), rows, floats(5000, 64)])
     elements = [floats(512, 768), integers(512, 256, 768), floats(256, 768)]
