@@ -185,6 +185,20 @@ TEST(Ops, InplaceVariantsBroadcastTheirOtherArgumentOnly) {
   EXPECT_EQ(Values<float>(small), (std::vector<float>{1, 2}));
 }
 
+TEST(Ops, InplaceVariantsReadTheirArgumentAsItWas) {
+  Tensor x = Floats({3, 1}, {1, 2, 3});
+  const Tensor index = Tensor::From<int64_t>({3, 1}, {1, 2, 0});
+  const void* memory = x.raw_data();
+  put_along_axis_(x, index, x, 0, "add");
+  EXPECT_EQ(x.raw_data(), memory);
+  EXPECT_EQ(Values<float>(x), (std::vector<float>{4, 3, 5}));
+  scatter_nd_(x, index, x);
+  EXPECT_EQ(x.raw_data(), memory);
+  EXPECT_EQ(Values<float>(x), (std::vector<float>{5, 4, 3}));
+  add_(x, x);
+  EXPECT_EQ(Values<float>(x), (std::vector<float>{10, 8, 6}));
+}
+
 // -- Layouts and devices.
 
 TEST(Ops, LayoutsAreKeptOrConverted) {

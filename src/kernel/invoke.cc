@@ -270,7 +270,7 @@ class Invocation {
       std::vector<DenseTensor>& tensors = outputs_.emplace_back();
       for (const MetaTensor& meta : group) {
         if (options_.inplace != nullptr) CheckInplace(meta);
-        if (options_.inplace != nullptr && KernelSees(*options_.inplace) &&
+        if (options_.inplace != nullptr && MayOverwrite(*options_.inplace) &&
             meta.tensor_meta() == options_.inplace->meta()) {
           tensors.push_back(*options_.inplace);
         } else if (meta.known()) {
@@ -296,12 +296,21 @@ class Invocation {
                    result.DebugString());
   }
 
-  // Whether the kernel reads this very tensor, not a transformed copy of it.
-  bool KernelSees(const DenseTensor& tensor) const {
+  // Whether the kernel reads this very tensor, not a transformed copy of it, and may overwrite it: what it reads in the
+  // same memory as another argument must be the same elements of an elementwise operator.
+  bool MayOverwrite(const DenseTensor& tensor) const {
+    bool sees = false;
     for (const TensorArg& arg : tensors_) {
-      if (arg.index == static_cast<size_t>(schema_.inplace[0].arg)) return arg.tensor == &tensor;
+      if (arg.index == static_cast<size_t>(schema_.inplace[0].arg)) {
+        sees = arg.tensor == &tensor;
+      } else if (arg.tensor->buffer() == tensor.buffer()) {
+        if (!schema_.Has(kTraitBinary) || arg.tensor->meta() != tensor.meta() ||
+            arg.tensor->raw_data() != tensor.raw_data()) {
+          return false;
+        }
+      }
     }
-    return false;
+    return sees;
   }
 
   // The result lies elsewhere when the kernel could not work in the tensor's own memory: another device or layout.

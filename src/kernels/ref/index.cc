@@ -43,6 +43,7 @@ T Combined(Combine how, T old, T value) {
 }
 
 void CopyAll(const DenseTensor& x, DenseTensor* out) {
+  if (x.raw_data() == out->raw_data()) return;  // in place
   std::copy_n(static_cast<const char*>(x.raw_data()), x.nbytes(), static_cast<char*>(out->mutable_raw_data()));
 }
 

@@ -3,7 +3,8 @@
 // shapes of the run allow it.
 //
 // What may be read is never overwritten, whatever the order of the statements: an argument is overwritten by its only
-// reader, and only if each value that shares its memory is read by nothing but what led to it.
+// reader, and only if each value that shares its memory is read by nothing but what led to it. A reader that takes it
+// twice overwrites it only if it is elementwise: others read what they have written.
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
@@ -51,6 +52,12 @@ class InplacePass : public StmtPass {
            exclusive_.at(value);
   }
 
+  static int64_t TimesTaken(const Node* stmt, const Node* value) {
+    int64_t times = 0;
+    for (const auto& [param, args] : stmt->AsStmt().inputs()) times += std::count(args.begin(), args.end(), value);
+    return times;
+  }
+
   // Of a statement's result: whether it shares memory only with arguments that nothing else reads.
   bool SharesAlone(const Node* stmt, const Node* result) const {
     for (const Node* arg : stmt->inlinks()) {
@@ -66,6 +73,7 @@ class InplacePass : public StmtPass {
       Node* arg = stmt->AsStmt().input(schema.args[static_cast<size_t>(pair.arg)].name);
       Node* result = stmt->AsStmt().output(schema.outputs[static_cast<size_t>(pair.output)].name);
       if (arg == nullptr || result == nullptr || !ReadBy(arg, stmt)) continue;
+      if (!schema.Has(kTraitBinary) && TimesTaken(stmt, arg) > 1) continue;
       const MetaTensor& from = arg->AsArg().type;
       const MetaTensor& to = result->AsArg().type;
       if (!to.rank_known || from.dtype != to.dtype || from.dims != to.dims || from.layout != to.layout) continue;
