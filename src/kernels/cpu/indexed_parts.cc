@@ -1,5 +1,6 @@
-// gather_nd and scatter_nd: parts of a tensor at the positions that the rows of an index hold.
+// gather, gather_nd and scatter_nd: parts of a tensor at the positions that the rows of an index hold.
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "core/device_context.h"
@@ -42,10 +43,11 @@ class Parts {
   int64_t rows_per_batch_;
 };
 
+constexpr int64_t kMinElements = 8192;  // of a chunk: about 5 us
+
 template <typename T, typename Index>
-void Gather(const CpuContext& context, const Parts<Index>& parts, const T* from, T* to) {
+void GatherParts(const CpuContext& context, const Parts<Index>& parts, const T* from, T* to) {
   const int64_t size = parts.size();
-  constexpr int64_t kMinElements = 8192;  // about 5 us
   ParallelFor(context.pool(), parts.rows(), std::max<int64_t>(1, kMinElements / size), [&](int64_t begin, int64_t end) {
     if (size == 1) {
       for (int64_t row = begin; row < end; ++row) to[row] = from[parts.Offset(row)];
@@ -60,9 +62,43 @@ void GatherNd(const CpuContext& context, const DenseTensor& x, const DenseTensor
               DenseTensor* out) {
   if (out->numel() == 0) return;
   if (index.dtype() == DataType::kInt32) {
-    Gather(context, Parts<int32_t>(x.shape(), index, batch_dims), x.data<T>(), out->mutable_data<T>());
+    GatherParts(context, Parts<int32_t>(x.shape(), index, batch_dims), x.data<T>(), out->mutable_data<T>());
   } else {
-    Gather(context, Parts<int64_t>(x.shape(), index, batch_dims), x.data<T>(), out->mutable_data<T>());
+    GatherParts(context, Parts<int64_t>(x.shape(), index, batch_dims), x.data<T>(), out->mutable_data<T>());
+  }
+}
+
+// The parts at the same positions along an axis, for each place along those before it.
+template <typename T, typename Index>
+void GatherAlong(const CpuContext& context, const AxisRun& run, std::span<const Index> index, const T* from, T* to) {
+  const auto count = static_cast<int64_t>(index.size());
+  const int64_t size = run.inner;
+  ParallelFor(context.pool(), run.outer * count, std::max<int64_t>(1, kMinElements / size),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t row = begin; row < end;) {
+                  const T* const slice = from + row / count * run.extent * size;
+                  const int64_t stop = std::min(end, (row / count + 1) * count);
+                  for (int64_t i = row % count; row < stop; ++row, ++i) {
+                    const T* const part = slice + PositionOf(index[static_cast<size_t>(i)], run.extent) * size;
+                    if (size == 1) {
+                      to[row] = *part;
+                    } else {
+                      std::copy_n(part, size, to + row * size);
+                    }
+                  }
+                }
+              });
+}
+
+template <typename T>
+void Gather(const CpuContext& context, const DenseTensor& x, const DenseTensor& index, int axis, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const AxisRun run = RunAlong(x.shape(), axis);
+  const auto count = static_cast<size_t>(index.numel());
+  if (index.dtype() == DataType::kInt32) {
+    GatherAlong<T, int32_t>(context, run, {index.data<int32_t>(), count}, x.data<T>(), out->mutable_data<T>());
+  } else {
+    GatherAlong<T, int64_t>(context, run, {index.data<int64_t>(), count}, x.data<T>(), out->mutable_data<T>());
   }
 }
 
@@ -120,8 +156,11 @@ void ScatterNd(KernelContext* context) {
 
 }  // namespace
 
-REGISTER_KERNEL(gather_nd, cpu, kNative, kNCHW, GatherNd, float, double, ::wherry::Float16, ::wherry::BFloat16, int8_t,
-                uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, bool);
+#define WHERRY_CPU_GATHERED                                                                                    \
+  float, double, ::wherry::Float16, ::wherry::BFloat16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, \
+      int64_t, uint64_t, bool
+REGISTER_KERNEL(gather, cpu, kNative, kNCHW, Gather, WHERRY_CPU_GATHERED);
+REGISTER_KERNEL(gather_nd, cpu, kNative, kNCHW, GatherNd, WHERRY_CPU_GATHERED);
 REGISTER_KERNEL_VARIANT(scatter_nd, cpu, parts, kNative, kFloat, kNCHW)
     .Supports(&SupportsScatterNd)
     .Run(&ScatterNd<uint32_t, float>);
