@@ -1,4 +1,4 @@
-// weight_only_linear: rows in f32 by constant weights of 16, 8 or 4 bits.
+// weight_only_linear: rows in f32 by constant weights of 16, 8 or 4 bits; rows and weights of bf16.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +8,7 @@
 #include "core/device_context.h"
 #include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/cpu/gemm/bf16_gemm.h"
 #include "kernels/cpu/gemm/word_gemm.h"
 #include "kernels/cpu/op_epilogue.h"
 
@@ -132,16 +133,18 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
   plan->packs.push_back({kWeight, StrCat(kWordFormat, bits)});
   if (problem.Input("weight_scale") != nullptr) plan->packs.push_back({kScale, std::string(kScaleFormat)});
   if (problem.Input("zero_point") != nullptr) plan->packs.push_back({kZero, StrCat(kScaleFormat, bits)});
+  plan->scratch_bytes = WordGemmScratchBytes(gemm, problem.threads());
   plan->algorithm = StrCat("gemm, weights of ", gemm.bits, " bits");
   return plan;
 }
 
-// Attributes: bits, group_size, epilogue.
+// Attributes: bits, group_size, epilogue, out_dtype.
 void Run(KernelContext* context) {
   const auto& plan = context->plan<WeightOnlyPlan>();
   DenseTensor& out = *context->Output(0);
   const TileEpilogue epilogue = BindEpilogue(context->AttrAt<Epilogue>(2), context->InputAt(kOperands), plan.gemm.n);
   const auto packed = [&](size_t i) { return context->Packed(i).buffer->data(); };
+  const CpuContext& device = context->device_as<CpuContext>();
   WordGemm gemm = plan.gemm;
   gemm.a = context->Input(kX)->data<float>();
   gemm.words = static_cast<const uint32_t*>(packed(0));
@@ -149,10 +152,69 @@ void Run(KernelContext* context) {
   if (context->packed_count() > 2) gemm.zeros = static_cast<const int16_t*>(packed(2));
   gemm.c = out.mutable_data<float>();
   gemm.epilogue = &epilogue;
-  RunWordGemm(gemm, context->device_as<CpuContext>().pool());
+  RunWordGemm(gemm, device.Scratch(plan.scratch_bytes), device.pool());
+}
+
+// ---- Rows of bf16
+
+struct Bf16Plan : KernelPlan {
+  Bf16Gemm gemm;  // without pointers
+  Bf16Method method;
+};
+
+Support SupportsBf16(const KernelProblem& problem) {
+  const MetaTensor& weight = *problem.Input("weight");
+  if (!weight.known() || !problem.IsConstant("weight")) return Support::No("needs a constant weight");
+  if (weight.dtype != DataType::kBF16) return Support::No("needs a weight of bf16");
+  if (problem.Output().dtype != DataType::kFloat) return Support::No("gives f32");
+  return Support::Yes();
+}
+
+const char* AlgorithmOf(Bf16Method method) {
+  switch (method) {
+    case Bf16Method::kTiles: return "gemm of bf16, AMX";
+    case Bf16Method::kDots: return "gemm of bf16, AVX512-BF16";
+    case Bf16Method::kWords: return "gemm of bf16 as f32";
+  }
+  return "";
+}
+
+std::shared_ptr<const KernelPlan> PlanBf16(const KernelProblem& problem) {
+  auto plan = std::make_shared<Bf16Plan>();
+  Bf16Gemm& gemm = plan->gemm;
+  const TensorMeta weight = problem.Input("weight")->tensor_meta();
+  const Shape x = problem.Input("x")->shape();
+  gemm.k = x.back();
+  gemm.n = weight.shape[0];
+  gemm.m = x.numel(0, x.rank() - 1);
+  gemm.row_words = PackedWords(RowBytes(weight), 1) / kPanelWidth;
+  plan->method = PickBf16Method(gemm.m);
+  plan->packs.push_back({kWeight, StrCat(kWordFormat, kBits[2])});
+  plan->scratch_bytes = Bf16ScratchBytes(gemm, plan->method, problem.threads());
+  plan->algorithm = AlgorithmOf(plan->method);
+  return plan;
+}
+
+void RunBf16(KernelContext* context) {
+  const auto& plan = context->plan<Bf16Plan>();
+  DenseTensor& out = *context->Output(0);
+  const TileEpilogue epilogue = BindEpilogue(context->AttrAt<Epilogue>(2), context->InputAt(kOperands), plan.gemm.n);
+  const CpuContext& device = context->device_as<CpuContext>();
+  Bf16Gemm gemm = plan.gemm;
+  gemm.a = context->Input(kX)->data<BFloat16>();
+  gemm.words = static_cast<const uint32_t*>(context->Packed(0).buffer->data());
+  gemm.c = out.mutable_data<float>();
+  gemm.epilogue = &epilogue;
+  RunBf16Gemm(gemm, plan.method, device.Scratch(plan.scratch_bytes), device.pool());
 }
 
 }  // namespace
+
+REGISTER_KERNEL_VARIANT(weight_only_linear, cpu, bf16, kNative, kBF16, kNCHW)
+    .Supports(&SupportsBf16)
+    .Plan(&PlanBf16)
+    .Pack(&PackedBytes, &Pack)
+    .Run(&RunBf16);
 
 REGISTER_KERNEL_VARIANT(weight_only_linear, cpu, words, kNative, kFloat, kNCHW)
     .Supports(&Supports)

@@ -56,26 +56,36 @@ class SmallWeight {
   std::vector<double> scales_;
 };
 
-template <typename T>
-void WeightOnlyLinear(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& weight,
-                      const DenseTensor* weight_scale, const DenseTensor* zero_point, Operands operands, int bits,
-                      int64_t group_size, const Epilogue& epilogue, DenseTensor* out) {
-  if (out->numel() == 0) return;
+// Results are of type Out, what the steps read is of type Operand.
+template <typename T, typename Out, typename Operand>
+void MultiplyAs(const DenseTensor& x, const SmallWeight& small, Operands operands, const Epilogue& epilogue,
+                int64_t outputs, DenseTensor* out) {
   const int64_t columns = x.shape().back();
-  const int64_t outputs = weight.shape()[0];
-  const SmallWeight small(weight, weight_scale, zero_point, bits, group_size > 0 ? group_size : columns);
-  const EpilogueSteps<T> steps(epilogue, operands);
+  const EpilogueSteps<Operand> steps(epilogue, operands);
   const T* const from = x.data<T>();
-  T* const to = out->mutable_data<T>();
+  Out* const to = out->mutable_data<Out>();
   std::vector<double> row(static_cast<size_t>(columns));
   for (int64_t n = 0; n < outputs; ++n) {
     for (int64_t k = 0; k < columns; ++k) row[static_cast<size_t>(k)] = small.At(n, k);
     for (int64_t i = 0; i < out->numel() / outputs; ++i) {
       double sum = 0;
       for (int64_t k = 0; k < columns; ++k) sum += Load(from[i * columns + k]) * row[static_cast<size_t>(k)];
-      to[i * outputs + n] = Store<T>(steps.Apply(sum, n, i * outputs + n));
+      to[i * outputs + n] = Store<Out>(steps.Apply(sum, n, i * outputs + n));
     }
   }
+}
+
+template <typename T>
+void WeightOnlyLinear(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& weight,
+                      const DenseTensor* weight_scale, const DenseTensor* zero_point, Operands operands, int bits,
+                      int64_t group_size, const Epilogue& epilogue, DataType /*out_dtype*/, DenseTensor* out) {
+  if (out->numel() == 0) return;
+  const SmallWeight small(weight, weight_scale, zero_point, bits, group_size > 0 ? group_size : x.shape().back());
+  const bool reads_x_type = operands.empty() || operands[0]->dtype() == x.dtype();
+  const auto multiply = out->dtype() == x.dtype() ? &MultiplyAs<T, T, T>
+                        : reads_x_type            ? &MultiplyAs<T, float, T>
+                                                  : &MultiplyAs<T, float, float>;
+  multiply(x, small, operands, epilogue, weight.shape()[0], out);
 }
 
 }  // namespace

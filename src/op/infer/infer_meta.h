@@ -135,7 +135,7 @@ MetaTensor QuantizedBinaryInferMeta(const MetaTensor& x, const MetaTensor& y, in
 MetaTensor QuantizedMapInferMeta(const MetaTensor& x, const MetaTensor& table);
 MetaTensor WeightOnlyLinearInferMeta(const MetaTensor& x, const MetaTensor& weight, const MetaTensor* weight_scale,
                                      const MetaTensor* zero_point, const std::vector<const MetaTensor*>& operands,
-                                     int bits, int64_t group_size, const Epilogue& epilogue);
+                                     int bits, int64_t group_size, const Epilogue& epilogue, DataType out_dtype);
 
 // Resampling.
 MetaTensor InterpolateInferMeta(const MetaTensor& x, const MetaTensor* roi, const MetaTensor* scale_tensor,

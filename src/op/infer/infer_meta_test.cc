@@ -276,7 +276,8 @@ TEST(Infer, WeightOnlyLinear) {
   const MetaTensor scale = meta(D::kFloat, {5, 3});
   const auto infer = [&](const MetaTensor& weight, const MetaTensor* scales, const MetaTensor* zeros, int bits,
                          int64_t group) {
-    return WeightOnlyLinearInferMeta(x, weight, scales, zeros, {}, bits, group, Epilogue()).DebugString();
+    return WeightOnlyLinearInferMeta(x, weight, scales, zeros, {}, bits, group, Epilogue(), D::kUndefined)
+        .DebugString();
   };
   const MetaTensor bytes = meta(D::kUInt8, {5, 80});
   EXPECT_EQ(infer(bytes, &scale, nullptr, 8, 32), "f32[2,5]");
@@ -299,6 +300,14 @@ TEST(Infer, WeightOnlyLinear) {
   refused("columns of both", meta(D::kBF16, {5, 79}), nullptr, nullptr, 8, -1);
   refused("expected i8, u8 or floats", meta(D::kInt32, {5, 80}), nullptr, nullptr, 8, -1);
   refused("group_size is 0", bytes, &scale, nullptr, 8, 0);
+  const MetaTensor small = meta(D::kBF16, {2, 80});
+  const auto infer_as = [&](D out_dtype) {
+    return WeightOnlyLinearInferMeta(small, meta(D::kBF16, {5, 80}), nullptr, nullptr, {}, 8, -1, Epilogue(), out_dtype)
+        .DebugString();
+  };
+  EXPECT_EQ(infer_as(D::kUndefined), "bf16[2,5]");
+  EXPECT_EQ(infer_as(D::kFloat), "f32[2,5]");
+  EXPECT_NE(MessageOf([&] { infer_as(D::kInt8); }).find("expected the same or f32"), std::string::npos);
 }
 
 TEST(Infer, HostileSizes) {

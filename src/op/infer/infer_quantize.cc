@@ -183,8 +183,11 @@ MetaTensor QuantizedMapInferMeta(const MetaTensor& x, const MetaTensor& table) {
 
 MetaTensor WeightOnlyLinearInferMeta(const MetaTensor& x, const MetaTensor& weight, const MetaTensor* weight_scale,
                                      const MetaTensor* zero_point, const std::vector<const MetaTensor*>& operands,
-                                     int bits, int64_t group_size, const Epilogue& epilogue) {
+                                     int bits, int64_t group_size, const Epilogue& epilogue, DataType out_dtype) {
   const bool is_byte = IsByte(weight.dtype);
+  if (out_dtype == DataType::kUndefined) out_dtype = x.dtype;
+  WHERRY_ENFORCE(out_dtype == x.dtype || out_dtype == DataType::kFloat, kInvalidArgument, "out_dtype is ",
+                 ToString(out_dtype), " for x ", x.DebugString(), ", expected the same or f32");
   WHERRY_ENFORCE(IsFloating(x.dtype), kInvalidArgument, "x is ", x.DebugString(), ", expected floats");
   WHERRY_ENFORCE(is_byte || IsFloating(weight.dtype), kInvalidArgument, "weight is ", weight.DebugString(),
                  ", expected i8, u8 or floats");
@@ -203,7 +206,7 @@ MetaTensor WeightOnlyLinearInferMeta(const MetaTensor& x, const MetaTensor& weig
     WHERRY_ENFORCE(fits, kInvalidArgument, "zero_point is ", zero_point->DebugString(), ", expected ",
                    ToString(weight.dtype), " in the shape of weight_scale ", weight_scale->DebugString());
   }
-  if (!x.rank_known || !weight.rank_known) return MetaTensor::UnknownRank(x.dtype);
+  if (!x.rank_known || !weight.rank_known) return MetaTensor::UnknownRank(out_dtype);
   WHERRY_ENFORCE(x.rank() >= 1 && weight.rank() == 2, kInvalidArgument, "x is ", x.DebugString(), " and weight ",
                  weight.DebugString(), ", expected an axis of columns and a matrix");
   if (is_byte) {
@@ -212,7 +215,7 @@ MetaTensor WeightOnlyLinearInferMeta(const MetaTensor& x, const MetaTensor& weig
     WHERRY_ENFORCE(!Conflict(x.dims.back(), weight.dims[1]), kInvalidArgument, "x is ", x.DebugString(), " and weight ",
                    weight.DebugString(), ": columns of both must be as many");
   }
-  MetaTensor out(x.dtype, x.dims);
+  MetaTensor out(out_dtype, x.dims);
   out.dims.back() = weight.dims[0];
   CheckEpilogue(epilogue, operands, out, -1);
   return out;

@@ -72,6 +72,11 @@ void RunGemm(const GemmCall& call, ThreadPool* pool) {
 
 void RunGemmOnCaller(const GemmCall& call, Isa isa) { RunOn(call, 1, kGemmBlock.Of(isa), nullptr); }
 
+void RunGemmPanel(const GemmCall& call, int64_t panel, Isa isa) {
+  const RowTiles tiles(call.m);
+  kGemmBlock.Of(isa)(call, tiles, 0, tiles.count, panel, panel + 1);
+}
+
 void GemmPacked(const MatrixView& a, const float* packed_b, float* c, int64_t c_stride, int64_t m, int64_t n, int64_t k,
                 const TileEpilogue& epilogue, ThreadPool* pool, PanelLayout layout) {
   RunGemm(GemmCall{a, Panels::Packed(packed_b, k, n, layout), c, c_stride, m, n, k, &epilogue, 0}, pool);

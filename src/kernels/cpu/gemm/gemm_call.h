@@ -32,6 +32,13 @@ struct Panels {
     panels.last = packed + std::max<int64_t>(0, panels.count - 1) * panels.panel_stride;
     return panels;
   }
+  // A panel in memory that is each of the n columns' in turn.
+  static Panels OnePanel(const float* packed, int64_t k, int64_t n, PanelLayout layout) {
+    Panels panels = Packed(packed, k, n, layout);
+    panels.panel_stride = 0;
+    panels.last = packed;
+    return panels;
+  }
 };
 
 struct GemmCall {

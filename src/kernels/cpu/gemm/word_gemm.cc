@@ -5,6 +5,8 @@
 
 #include "kernels/cpu/gemm/cut.h"
 #include "kernels/cpu/gemm/gemm_call.h"
+#include "kernels/cpu/gemm/run_gemm.h"
+#include "kernels/cpu/share_out.h"
 #include "kernels/cpu/simd/isa.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -12,68 +14,11 @@
 #include "kernels/cpu/simd/foreach_isa.h"
 
 #include "kernels/cpu/gemm/tile-inl.h"
+#include "kernels/cpu/gemm/word_values-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
-
-// What is in words: values of kBits each, less a zero point per column where there are some.
-template <int kBitsOfValue, bool kWithZeros>
-struct WordForm {
-  static constexpr int kBits = kBitsOfValue;
-  static constexpr bool kHasZeros = kWithZeros;
-  static constexpr int kValues = WordValues(kBits);
-  // Integers become floats from the top bits of a lane with zeros below: bringing them there is one instruction, signed
-  // at the bottom two. So they are so many times too large, which is taken off the scale.
-  static constexpr float kFactor = kBits == 16 ? 1.0F : static_cast<float>(int64_t{1} << (32 - kBits));
-};
-
-using ByteTag = hn::Repartition<uint8_t, IntTag>;
-
-// Byte kByte of each lane as its top byte; zeros below.
-template <int kByte>
-HWY_INLINE IntVec TopByte(IntVec v) {
-  constexpr uint8_t kNone = 0x80;
-  constexpr auto kAt = static_cast<uint8_t>(kByte);
-  HWY_ALIGN static constexpr uint8_t kFrom[16] = {kNone, kNone, kNone, kAt,     kNone, kNone, kNone, kAt + 4,
-                                                  kNone, kNone, kNone, kAt + 8, kNone, kNone, kNone, kAt + 12};
-  const auto bytes = hn::BitCast(ByteTag(), v);
-  return hn::BitCast(IntTag(), hn::TableLookupBytesOr0(bytes, hn::LoadDup128(ByteTag(), kFrom)));
-}
-
-// A vector of words as floats. `zeros`, of the columns, are kFactor times too large as well.
-template <class Form>
-class Values {
- public:
-  Values() = default;
-  HWY_INLINE Values(const int32_t* words, const float* zeros) : zeros_(zeros) {
-    upper_ = lower_ = hn::LoadU(IntTag(), words);
-    if constexpr (Form::kBits == 4) {
-      const IntVec mask = hn::Set(IntTag(), static_cast<int32_t>(0xF0F0F0F0));
-      lower_ = hn::And(hn::ShiftLeft<4>(lower_), mask);
-      upper_ = hn::And(upper_, mask);
-    }
-  }
-
-  // The value number I of each word.
-  template <int I>
-  HWY_INLINE FloatVec At() const {
-    if constexpr (Form::kBits == 16) {
-      if constexpr (I == 0) return hn::BitCast(FloatTag(), hn::ShiftLeft<16>(lower_));
-      return hn::BitCast(FloatTag(), hn::And(upper_, hn::Set(IntTag(), static_cast<int32_t>(0xFFFF0000))));
-    } else {
-      constexpr int kByte = I * Form::kBits / 8;
-      const FloatVec value = hn::ConvertTo(FloatTag(), TopByte<kByte>(I * Form::kBits % 8 == 0 ? lower_ : upper_));
-      if constexpr (!Form::kHasZeros) return value;
-      return hn::Sub(value, hn::Load(FloatTag(), zeros_));
-    }
-  }
-
- private:
-  IntVec lower_;  // words with values in the lower halves of their bytes, brought to the upper ones
-  IntVec upper_;
-  const float* zeros_;
-};
 
 // acc += the values from I on of NV vectors of words times those of a, whose rows are a_stride floats apart.
 template <class Form, int I, int MR, int NV>
@@ -121,9 +66,7 @@ HWY_NOINLINE void WordTile(const WordGemm& call, int64_t row0, int64_t panel, in
   const auto* words = reinterpret_cast<const int32_t*>(call.words) + panel * call.row_words * kPanelWidth + at;
   for (int64_t group = 0; group < call.groups; ++group) {
     const int64_t place = (panel * call.groups + group) * kPanelWidth + at;
-    if constexpr (Form::kHasZeros) {
-      for (int64_t j = 0; j < NV * kLanes; ++j) zeros[j] = static_cast<float>(call.zeros[place + j]) * Form::kFactor;
-    }
+    LoadZeros<Form>(call.zeros + place, NV * kLanes, zeros);
     FloatVec acc[NV][MR];
     WHERRY_UNROLL
     for (int j = 0; j < NV; ++j) {
@@ -184,14 +127,63 @@ void WordBlockOf(const WordGemm& call, const RowTiles& tiles, int64_t tile_begin
   }
 }
 
+// Values from I on of a word of each of kPanelStep columns, `at` on, as rows of floats; scaled by `scale`.
+template <class Form, int I>
+HWY_INLINE void StoreValues(const Values<Form>& values, FloatVec scale, int64_t row_stride, int64_t rows, float* to) {
+  if (I >= rows) return;
+  const FloatVec value = values.template At<I>();
+  Store(Form::kBits == 16 ? value : hn::Mul(value, scale), to + I * row_stride);
+  if constexpr (I + 1 < Form::kValues) StoreValues<Form, I + 1>(values, scale, row_stride, rows, to);
+}
+
+// Panel `panel` as PackB makes one of floats.
+template <class Form>
+void ExpandPanelOf(const WordGemm& call, int64_t panel, float* to) {
+  constexpr bool kIsRows = kWeightLayout == PanelLayout::kRows;
+  constexpr int64_t kRowStride = kIsRows ? kPanelWidth : kPanelStep;
+  for (int64_t at = 0; at < kPanelWidth; at += kLanes) {
+    float* column = to + (kIsRows ? at : at / kPanelStep * kPanelStep * call.k + at % kPanelStep);
+    const auto* words = reinterpret_cast<const int32_t*>(call.words) + panel * call.row_words * kPanelWidth + at;
+    for (int64_t group = 0; group < call.groups; ++group) {
+      const int64_t place = (panel * call.groups + group) * kPanelWidth + at;
+      HWY_ALIGN float zeros[kLanes] = {};
+      LoadZeros<Form>(call.zeros + place, kLanes, zeros);
+      const FloatVec scale =
+          Form::kBits == 16 ? Set(1.0F) : hn::Mul(Load(call.scales + place), Set(1.0F / Form::kFactor));
+      const int64_t begin = group * call.group_size;
+      int64_t left = call.groups == 1 ? call.k : std::min(call.group_size, call.k - begin);
+      for (; left > 0; left -= Form::kValues, words += kPanelWidth, column += Form::kValues * kRowStride) {
+        StoreValues<Form, 0>(Values<Form>(words, zeros), scale, kRowStride, left, column);
+      }
+    }
+  }
+}
+
+struct ExpandPanelBody {
+  const WordGemm& call;
+  int64_t panel;
+  float* to;
+  template <class Form>
+  HWY_INLINE void Run() const {
+    ExpandPanelOf<Form>(call, panel, to);
+  }
+};
+void ExpandPanel(const WordGemm& call, int64_t panel, float* to) {
+  WithWordForm(call, ExpandPanelBody{call, panel, to});
+}
+
+struct WordBlockBody {
+  const WordGemm& call;
+  const RowTiles& tiles;
+  int64_t tile_begin, tile_end, panel_begin, panel_end;
+  template <class Form>
+  HWY_INLINE void Run() const {
+    WordBlockOf<Form>(call, tiles, tile_begin, tile_end, panel_begin, panel_end);
+  }
+};
 void WordBlock(const WordGemm& call, const RowTiles& tiles, int64_t tile_begin, int64_t tile_end, int64_t panel_begin,
                int64_t panel_end) {
-  const auto block = call.bits == 16                           ? &WordBlockOf<WordForm<16, false>>
-                     : call.zeros == nullptr && call.bits == 8 ? &WordBlockOf<WordForm<8, false>>
-                     : call.bits == 8                          ? &WordBlockOf<WordForm<8, true>>
-                     : call.zeros == nullptr                   ? &WordBlockOf<WordForm<4, false>>
-                                                               : &WordBlockOf<WordForm<4, true>>;
-  block(call, tiles, tile_begin, tile_end, panel_begin, panel_end);
+  WithWordForm(call, WordBlockBody{call, tiles, tile_begin, tile_end, panel_begin, panel_end});
 }
 
 }  // namespace
@@ -234,8 +226,49 @@ void PackWords(const void* rows, int64_t row_bytes, int64_t n, uint32_t flip, ui
   }
 }
 
-void RunWordGemm(const WordGemm& call, ThreadPool* pool) {
+namespace {
+
+// From so many rows on a panel is made floats once for all of them, which takes as long as 4 to 8 rows' products; six
+// rows at a time are converted for otherwise, and read columns 256 bytes apart (a quarter of the sets of L1).
+constexpr int64_t kManyRows = 32;
+
+int64_t PanelWorkers(const WordGemm& call, int threads) { return std::min<int64_t>(PanelsOf(call.n), threads); }
+
+void RunByPanels(const WordGemm& call, float* scratch, ThreadPool* pool) {
+  const int64_t panel_floats = call.k * kPanelWidth;
+  const Isa isa = ActiveIsa();
+  const PanelLayout layout = WeightLayout();
+  const auto expand = WHERRY_ISA_CALL(ExpandPanel);
+  ShareOut(pool, PanelWorkers(call, pool == nullptr ? 1 : pool->threads()), PanelsOf(call.n),
+           [&](int64_t worker, const auto& next) {
+             float* const values = scratch + worker * panel_floats;
+             const GemmCall gemm{{call.a, call.a_stride, 1},
+                                 Panels::OnePanel(values, call.k, call.n, layout),
+                                 call.c,
+                                 call.c_stride,
+                                 call.m,
+                                 call.n,
+                                 call.k,
+                                 call.epilogue,
+                                 0};
+             for (int64_t panel = next(); panel >= 0; panel = next()) {
+               if (pool == nullptr) ThrowIfCancelled();
+               expand(call, panel, values);
+               RunGemmPanel(gemm, panel, isa);
+             }
+           });
+}
+
+}  // namespace
+
+size_t WordGemmScratchBytes(const WordGemm& call, int threads) {
+  if (call.m < kManyRows) return 0;
+  return static_cast<size_t>(PanelWorkers(call, threads) * call.k * kPanelWidth) * sizeof(float);
+}
+
+void RunWordGemm(const WordGemm& call, void* scratch, ThreadPool* pool) {
   if (call.m == 0 || call.n == 0) return;
+  if (call.m >= kManyRows && call.k > 0) return RunByPanels(call, static_cast<float*>(scratch), pool);
   const auto block = WHERRY_ISA_CALL(WordBlock);
   const RowTiles tiles(call.m);
   const int64_t panels = PanelsOf(call.n);

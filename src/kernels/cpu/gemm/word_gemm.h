@@ -11,6 +11,7 @@
 // depend on the number of threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/thread_pool.h"
@@ -41,7 +42,9 @@ struct WordGemm {
   const TileEpilogue* epilogue = nullptr;
 };
 
+// Of RunWordGemm with a pool of so many threads: of many rows a panel as floats for each.
+size_t WordGemmScratchBytes(const WordGemm& call, int threads);
 // c overlaps nothing else; an added operand of the epilogue may be c itself. A null pool means: on the caller alone.
-void RunWordGemm(const WordGemm& call, ThreadPool* pool);
+void RunWordGemm(const WordGemm& call, void* scratch, ThreadPool* pool);
 
 }  // namespace wherry::cpu

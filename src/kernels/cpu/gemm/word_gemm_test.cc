@@ -100,7 +100,8 @@ void CheckCase(const Case& c, int bits, bool has_zeros) {
     for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {
       std::vector<float> got(static_cast<size_t>(c.m * gemm.c_stride), untouched);
       gemm.c = got.data();
-      RunWordGemm(gemm, threads);
+      std::vector<float> scratch(WordGemmScratchBytes(gemm, threads == nullptr ? 1 : 2) / sizeof(float));
+      RunWordGemm(gemm, scratch.data(), threads);
       if (first.empty()) first = got;
       EXPECT_EQ(got, first) << "the result depends on the threads";
     }
@@ -126,7 +127,8 @@ void CheckCase(const Case& c, int bits, bool has_zeros) {
 TEST(WordGemm, EveryBodyGivesTheProducts) {
   for (const Case& c : {Case{1, 1, 1, 0}, Case{1, 64, 64, 0}, Case{1, 130, 130, 0}, Case{2, 33, 65, 0},
                         Case{3, 96, 16, 32}, Case{4, 80, 17, 32}, Case{5, 72, 100, 8}, Case{6, 40, 129, 16},
-                        Case{7, 19, 63, 0}, Case{13, 257, 70, 128}, Case{31, 512, 192, 64}, Case{2, 0, 3, 0}}) {
+                        Case{7, 19, 63, 0}, Case{13, 257, 70, 128}, Case{31, 512, 192, 64}, Case{2, 0, 3, 0},
+                        Case{32, 1, 64, 0}, Case{33, 45, 67, 0}, Case{40, 72, 130, 8}, Case{32, 0, 3, 0}}) {
     CheckCase(c, 16, false);
     for (const int bits : {4, 8}) {
       for (const bool has_zeros : {false, true}) CheckCase(c, bits, has_zeros);
@@ -144,7 +146,7 @@ TEST(WordGemm, NothingIsZero) {
   WordGemm gemm;
   TileEpilogue epilogue;
   gemm.epilogue = &epilogue;
-  RunWordGemm(gemm, nullptr);
+  RunWordGemm(gemm, nullptr, nullptr);
   EXPECT_EQ(PackedWords(0, 5), 0);
   EXPECT_EQ(PackedWords(5, 0), 0);
   EXPECT_EQ(PackedWords(5, 65), 256);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/gemm/amx_tile.h"
 #include "kernels/cpu/simd/isa.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -27,6 +28,13 @@ constexpr int64_t kMaxRows = 6;
 constexpr int kTileVectors = kRegisters == 32 ? 4 : 2;
 // Columns that lie side by side. A tile is no wider.
 constexpr int64_t kSideBySide = kWeightLayout == PanelLayout::kRows ? kBytePanel : kPanelStep;
+
+// A row in scratch memory.
+template <typename T>
+HWY_INLINE T* ScratchRow(const ByteGemmCall& call, int64_t row) {
+  return reinterpret_cast<T*>(static_cast<char*>(call.row_scratch) +
+                              row * RowScratchBytes(call.form, call.a.packed_depth()));
+}
 
 // acc += rows from `row` on times columns whose packed bytes begin at b, four of the depth at once.
 template <int MR, int NV>
@@ -59,7 +67,7 @@ HWY_INLINE void AddPairs(const ByteGemmCall& call, const int8_t* b, int64_t row,
   const int64_t depth = call.a.packed_depth();
   const int16_t* a[MR];
   WHERRY_UNROLL
-  for (int r = 0; r < MR; ++r) a[r] = call.words + (row + r) * WordRow(depth);
+  for (int r = 0; r < MR; ++r) a[r] = ScratchRow<int16_t>(call, row + r);
   for (int64_t k = 0; k < depth; k += 2, b += kSideBySide * 2) {
     WordVec w[NV];
     WHERRY_UNROLL
@@ -118,9 +126,8 @@ void WidenRows(const ByteGemmCall& call, int64_t row, int64_t count) {
   const hn::FixedTag<int16_t, 4> four_words;
   const hn::Rebind<uint8_t, decltype(four_words)> four_bytes;
   constexpr int64_t kStep = 2 * kLanes;
-  const int64_t stride = WordRow(call.a.packed_depth());
   for (int64_t r = row; r < row + count; ++r) {
-    int16_t* to = call.words + r * stride;
+    auto* to = ScratchRow<int16_t>(call, r);
     for (int64_t s = 0; s < call.a.segment_count; ++s, to += call.a.depth) {
       const uint8_t* const from = call.a.segments[s * call.a.pitch + r];
       int64_t i = 0;
@@ -154,11 +161,69 @@ void ByteBlock(const ByteGemmCall& call) {
   }
 }
 
-void ByteGemm(const ByteGemmCall& call) {
-  if constexpr (kByteDot) {
-    if (call.layout.depth == 4) return ByteBlock<true>(call);
+#if HWY_TARGET == HWY_AVX3
+
+// The sums of MR rows from `row` on and two vectors of columns from `col` on, from those of a tile.
+template <int MR>
+HWY_INLINE void StoreTileSums(const ByteGemmCall& call, const int32_t* tile, int64_t row, int64_t col, int64_t cols) {
+  static_assert(kAmxColumns == 2 * kLanes);
+  IntVec offsets[2];
+  LoadOffsets(call.result, col, offsets);
+  IntVec sums[MR][2];
+  WHERRY_UNROLL
+  for (int r = 0; r < MR; ++r) {
+    WHERRY_UNROLL
+    for (int j = 0; j < 2; ++j) {
+      sums[r][j] = hn::Add(offsets[j], hn::LoadU(IntTag(), tile + r * kAmxColumns + j * kLanes));
+    }
   }
-  ByteBlock<false>(call);
+  StoreSums(call.result, sums, call.row_sums == nullptr ? nullptr : call.row_sums + row, call.row0 + row, col, cols);
+}
+
+// Tiles inner to panels: a panel's columns stay in L2 while the rows pass by.
+void TileBlock(const ByteGemmCall& call) {
+  for (int64_t r = 0; r < call.rows; ++r) {
+    auto* to = ScratchRow<uint8_t>(call, r);
+    for (int64_t s = 0; s < call.a.segment_count; ++s, to += call.a.depth) {
+      std::memcpy(to, call.a.segments[s * call.a.pitch + r], static_cast<size_t>(call.a.depth));
+    }
+  }
+  AmxTiles tiles;
+  alignas(64) int32_t sums[kAmxRows * kAmxColumns];
+  AmxProduct product;
+  product.row_bytes = call.a.packed_depth();
+  product.row_stride = RowScratchBytes(call.form, product.row_bytes);
+  const auto* const packed = static_cast<const int8_t*>(call.packed);
+  const int64_t end = std::min(call.n, call.panel_end * kBytePanel);
+  for (int64_t col = call.panel_begin * kBytePanel; col < end; col += kAmxColumns) {
+    const int64_t cols = std::min(kAmxColumns, end - col);
+    const int64_t within = col % kBytePanel;
+    product.columns = reinterpret_cast<const uint32_t*>(packed + (col - within) * call.a.packed_depth() + within * 4);
+    for (int64_t row = 0; row < call.rows; row += kAmxRows) {
+      product.rows = ScratchRow<uint8_t>(call, row);
+      product.row_count = std::min(kAmxRows, call.rows - row);
+      tiles.Multiply<AmxFactors::kBytes>(product, sums);
+      int64_t r = 0;
+      for (; r + 2 <= product.row_count; r += 2) StoreTileSums<2>(call, sums + r * kAmxColumns, row + r, col, cols);
+      if (r < product.row_count) StoreTileSums<1>(call, sums + r * kAmxColumns, row + r, col, cols);
+    }
+  }
+}
+
+#endif
+
+void ByteGemm(const ByteGemmCall& call) {
+  switch (call.form) {
+    case ByteRowForm::kWords: return ByteBlock<false>(call);
+    case ByteRowForm::kSegments:
+      if constexpr (kByteDot) ByteBlock<true>(call);
+      return;
+    case ByteRowForm::kTiles:
+#if HWY_TARGET == HWY_AVX3
+      TileBlock(call);
+#endif
+      return;
+  }
 }
 
 }  // namespace
@@ -252,6 +317,21 @@ bool HasByteDot([[maybe_unused]] Isa isa) {
 #else
   return false;
 #endif
+}
+
+bool HasByteTiles([[maybe_unused]] Isa isa) {
+#if defined(__x86_64__)
+  return isa == Isa::kAvx512 && CpuInfo::Get().amx_int8;
+#else
+  return false;
+#endif
+}
+
+ByteRowForm PickRowForm(ByteLayout layout, Isa isa, int64_t rows) {
+  if (layout.depth == 2) return ByteRowForm::kWords;
+  // A tile of few rows takes as long to load its columns as one of many.
+  constexpr int64_t kFew = 8;
+  return rows >= kFew && HasByteTiles(isa) ? ByteRowForm::kTiles : ByteRowForm::kSegments;
 }
 
 void RunByteGemm(const ByteGemmCall& call, Isa isa) {

@@ -4,7 +4,8 @@
 // four of the depth side by side: [K / 4][64][4], or [4][K / 4][16][4], or the same with 2; then the sum of each column
 // (i32, N rounded up to 64). Weights of u8 are packed less 128.
 //
-// With VNNI four products and their sum are one instruction; without it two, of words, with the same sums.
+// With VNNI four products and their sum are one instruction; without it two, of words, with the same sums. With AMX
+// they are 16 x 16 sums of 64 products each, of columns in the layout for VNNI.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,9 @@ struct ByteMatrix {
 // Whether the processor multiplies four bytes at once on the vectors of this level.
 bool HasByteDot(Isa isa);
 
+// Whether it multiplies tiles of bytes (AMX) on that level.
+bool HasByteTiles(Isa isa);
+
 struct ByteLayout {
   PanelLayout panels;
   int depth;  // of it side by side: 4 for HasByteDot's instruction, 2 for words
@@ -53,16 +57,27 @@ struct ByteRows {
   int64_t packed_depth() const { return segment_count * depth; }
 };
 
-// Words from one row to the next. Rows of a multiple of 4 KB would all lie in the same sets of L1.
-inline constexpr int64_t WordRow(int64_t packed_depth) { return packed_depth + 32; }
+// How rows are read: where they lie, or from scratch memory, once for all columns.
+enum class ByteRowForm : uint8_t {
+  kSegments,
+  kWords,  // widened, for two products at once
+  kTiles,  // in one piece, for AMX
+};
+// For packed columns of the layout on the instruction set; of few rows no tiles are made.
+ByteRowForm PickRowForm(ByteLayout layout, Isa isa, int64_t rows);
+// Scratch bytes from one row to the next. Rows of a multiple of 4 KB would all lie in the same sets of L1.
+inline constexpr int64_t RowScratchBytes(ByteRowForm form, int64_t packed_depth) {
+  return form == ByteRowForm::kSegments ? 0 : (packed_depth + 32) * (form == ByteRowForm::kWords ? 2 : 1);
+}
 
 // Rows times columns of panels [panel_begin, panel_end).
 struct ByteGemmCall {
   ByteRows a;
   const int32_t* row_sums = nullptr;  // of each row; null without result.weight_zeros
   const void* packed = nullptr;
-  ByteLayout layout;         // of `packed`, with the instruction set's panels
-  int16_t* words = nullptr;  // scratch: WordRow for each row, unless layout.depth is 4
+  ByteLayout layout;  // of `packed`, with the instruction set's panels
+  ByteRowForm form = ByteRowForm::kSegments;
+  void* row_scratch = nullptr;  // RowScratchBytes for each row, aligned to 2
   int64_t rows = 0;
   int64_t n = 0;
   int64_t panel_begin = 0;

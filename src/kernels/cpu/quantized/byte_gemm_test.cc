@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/simd/isa_test_util.h"
@@ -31,10 +32,18 @@ std::vector<int32_t> Sums(const std::vector<uint8_t>& a, int64_t a_stride, const
   return sums;
 }
 
+// The forms of rows that the active instruction set has on this machine, each with the depth of its layout.
+std::vector<std::pair<ByteRowForm, int>> Forms() {
+  std::vector<std::pair<ByteRowForm, int>> forms{{ByteRowForm::kWords, 2}};
+  if (HasByteDot(ActiveIsa())) forms.emplace_back(ByteRowForm::kSegments, 4);
+  if (HasByteTiles(ActiveIsa())) forms.emplace_back(ByteRowForm::kTiles, 4);
+  return forms;
+}
+
 TEST(ByteGemm, EveryBodyGivesTheSums) {
   std::mt19937 random(1);  // NOLINT: the same numbers each time
   for (const Case& c : {Case{1, 1, 1}, Case{3, 5, 15}, Case{5, 64, 16}, Case{6, 33, 17}, Case{7, 130, 65},
-                        Case{13, 27, 33}, Case{12, 576, 128}, Case{4, 0, 3}}) {
+                        Case{13, 27, 33}, Case{12, 576, 128}, Case{33, 100, 97}, Case{70, 64, 31}, Case{4, 0, 3}}) {
     SCOPED_TRACE(c.rows * 1000000 + c.k * 1000 + c.n);
     const int64_t a_stride = PaddedDepth(c.k) + 4;
     std::vector<uint8_t> a(static_cast<size_t>(c.rows * a_stride));
@@ -48,18 +57,18 @@ TEST(ByteGemm, EveryBodyGivesTheSums) {
     std::vector<const uint8_t*> places(static_cast<size_t>(c.rows));
     for (int64_t i = 0; i < c.rows; ++i) places[static_cast<size_t>(i)] = a.data() + i * a_stride;
     ForEachIsa([&] {
-      for (const int depth : {2, 4}) {
-        if (depth == 4 && !HasByteDot(ActiveIsa())) continue;
-        SCOPED_TRACE(depth);
+      for (const auto& [form, depth] : Forms()) {
+        SCOPED_TRACE(static_cast<int>(form));
         const ByteLayout layout{WeightLayout(), depth};
         PackBytes({b.data(), false, c.n, 1}, c.k, c.n, packed.data(), layout);
-        std::vector<int16_t> words(static_cast<size_t>(c.rows * WordRow(PaddedDepth(c.k))));
+        std::vector<int16_t> scratch(static_cast<size_t>(c.rows * RowScratchBytes(form, PaddedDepth(c.k)) / 2));
         std::vector<int32_t> got(expected.size(), -1);
         ByteGemmCall call;
         call.a = {places.data(), c.rows, 1, PaddedDepth(c.k)};
         call.packed = packed.data();
         call.layout = layout;
-        call.words = words.data();
+        call.form = form;
+        call.row_scratch = scratch.data();
         call.rows = c.rows;
         call.n = c.n;
         call.panel_end = PaddedBytes64(c.n) / kBytePanel;
@@ -81,17 +90,17 @@ TEST(ByteGemm, RowsMayLieInSegments) {
   std::vector<int32_t> packed(static_cast<size_t>(PackedByteSize(8, 1)) / sizeof(int32_t));
   const std::vector<int32_t> zeros(static_cast<size_t>(kBytePanel));
   ForEachIsa([&] {
-    for (const int depth : {2, 4}) {
-      if (depth == 4 && !HasByteDot(ActiveIsa())) continue;
+    for (const auto& [form, depth] : Forms()) {
       const ByteLayout layout{WeightLayout(), depth};
       PackBytes({column.data(), false, 1, 1}, 8, 1, packed.data(), layout);
-      std::vector<int16_t> words(static_cast<size_t>(2 * WordRow(8)));
+      std::vector<int16_t> scratch(static_cast<size_t>(2 * RowScratchBytes(form, 8) / 2));
       std::vector<int32_t> got(2, -1);
       ByteGemmCall call;
       call.a = {places.data(), 2, 2, 4};
       call.packed = packed.data();
       call.layout = layout;
-      call.words = words.data();
+      call.form = form;
+      call.row_scratch = scratch.data();
       call.rows = 2;
       call.n = 1;
       call.panel_end = 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/gemm/amx_tile.h"
 #include "kernels/cpu/share_out.h"
 #include "kernels/cpu/simd/isa.h"
 
@@ -56,7 +57,8 @@ int32_t SumOfRow(const ByteRows& rows, int64_t row, int64_t depth) {
 ByteProductPlan::ByteProductPlan(const ByteProductShape& product, int threads) : shape(product) {
   // A block's rows stay in L2 while all panels pass by; a few tiles of rows at least use each panel that is read.
   constexpr int64_t kBlockBytes = int64_t{96} << 10;
-  constexpr int64_t kTileRows = 6;
+  row_form = PickRowForm(ActiveByteLayout(), ActiveIsa(), shape.rows);
+  const int64_t tile_rows = row_form == ByteRowForm::kTiles ? kAmxRows : 6;
   constexpr int64_t kChunksPerThread = 4;
   // Chunks of less than this many multiply-adds are not worth claiming.
   constexpr double kMinWork = 1 << 20;
@@ -64,9 +66,9 @@ ByteProductPlan::ByteProductPlan(const ByteProductShape& product, int threads) :
   const double work = static_cast<double>(shape.rows) * static_cast<double>(shape.parameters() * depth);
   const double chunks = std::clamp<double>(work / kMinWork, 1, static_cast<double>(threads * kChunksPerThread));
   const int64_t wanted = threads == 1 ? 1 : static_cast<int64_t>(chunks);
-  block_rows = std::clamp<int64_t>(kBlockBytes / depth / kTileRows, 4, 64) * kTileRows;
+  block_rows = std::clamp<int64_t>(kBlockBytes / depth / tile_rows, 4, 64) * tile_rows;
   const int64_t share = (shape.rows * shape.groups + wanted - 1) / wanted;
-  block_rows = std::clamp<int64_t>((share + kTileRows - 1) / kTileRows * kTileRows, kTileRows, block_rows);
+  block_rows = std::clamp<int64_t>((share + tile_rows - 1) / tile_rows * tile_rows, tile_rows, block_rows);
   row_blocks = (shape.rows + block_rows - 1) / block_rows;
   if (row_blocks * shape.groups < wanted) {
     panel_blocks = std::min(shape.panels(), wanted / std::max<int64_t>(1, row_blocks * shape.groups));
@@ -74,8 +76,8 @@ ByteProductPlan::ByteProductPlan(const ByteProductShape& product, int threads) :
   panel_blocks = std::max<int64_t>(1, panel_blocks);
   workers = std::clamp<int64_t>(row_blocks * panel_blocks * shape.groups, 1, wanted == 1 ? 1 : threads);
   const auto place_bytes = shape.segments * static_cast<int64_t>(sizeof(const uint8_t*));
-  const int64_t word_bytes = HasByteDot(ActiveIsa()) ? 0 : WordRow(depth) * static_cast<int64_t>(sizeof(int16_t));
-  const auto row_bytes = place_bytes + depth + word_bytes + static_cast<int64_t>(sizeof(int32_t));
+  const int64_t form_bytes = RowScratchBytes(row_form, depth);
+  const auto row_bytes = place_bytes + depth + form_bytes + static_cast<int64_t>(sizeof(int32_t));
   worker_bytes = (block_rows * row_bytes + depth + 63) / 64 * 64;
   parameter_bytes = 3 * shape.parameters() * static_cast<int64_t>(sizeof(int32_t));
 }
@@ -141,13 +143,13 @@ void RunByteProduct(const ByteProduct& product, PlaceRows place, void* scratch, 
   char* const buffers = static_cast<char*>(scratch) + plan.parameter_bytes;
   const Isa isa = ActiveIsa();
   const ByteLayout layout = ActiveByteLayout();
-  const int64_t word_row = WordRow(shape.packed_k());
+  const int64_t form_bytes = RowScratchBytes(plan.row_form, shape.packed_k());
   const int64_t chunks = plan.row_blocks * plan.panel_blocks;
   ShareOut(pool, plan.workers, chunks * shape.groups, [&](int64_t worker, const auto& next) {
     auto** const places = reinterpret_cast<const uint8_t**>(buffers + worker * plan.worker_bytes);
     auto* const sums = reinterpret_cast<int32_t*>(places + plan.block_rows * shape.segments);
-    auto* const words = reinterpret_cast<int16_t*>(sums + plan.block_rows);
-    auto* const buffer = reinterpret_cast<uint8_t*>(words + (layout.depth == 4 ? 0 : plan.block_rows * word_row));
+    auto* const row_scratch = reinterpret_cast<uint8_t*>(sums + plan.block_rows);
+    auto* const buffer = row_scratch + plan.block_rows * form_bytes;
     for (int64_t item = next(); item >= 0; item = next()) {
       const int64_t group = item / chunks;
       const int64_t panel_block = item % plan.panel_blocks;
@@ -159,7 +161,8 @@ void RunByteProduct(const ByteProduct& product, PlaceRows place, void* scratch, 
       call.panel_end = shape.panels() * (panel_block + 1) / plan.panel_blocks;
       call.packed = static_cast<const char*>(product.packed) + group * PackedByteSize(shape.packed_k(), shape.n);
       call.layout = layout;
-      call.words = words;
+      call.form = plan.row_form;
+      call.row_scratch = row_scratch;
       call.result = result.From(group * shape.n, group * PaddedBytes64(shape.n));
       place(group, call.row0, call.rows, places, plan.block_rows, buffer);
       call.a = {places, plan.block_rows, shape.segments, PaddedDepth(shape.depth)};

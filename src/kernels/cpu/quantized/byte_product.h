@@ -38,7 +38,8 @@ struct ByteProductPlan {
   int64_t row_blocks = 0;
   int64_t panel_blocks = 1;
   int64_t workers = 1;
-  int64_t worker_bytes = 0;     // places of a block's segments, sums of its rows, rows as words, a buffer for rows
+  ByteRowForm row_form = ByteRowForm::kSegments;
+  int64_t worker_bytes = 0;     // places of a block's segments, sums of its rows, rows in their form, a buffer for rows
   int64_t parameter_bytes = 0;  // offsets, scales and zero points of the weights
 
   size_t scratch_bytes() const { return static_cast<size_t>(parameter_bytes + workers * worker_bytes); }
