@@ -144,10 +144,12 @@ def converted(script: str, arguments: list, work: pathlib.Path, suffix: str) -> 
     key = hashlib.sha256(str([str(argument) for argument in arguments]).encode()).hexdigest()[:16]
     result = work / (key + suffix)
     if not result.exists() or result.stat().st_mtime < arguments[0].stat().st_mtime:
-        partial = work / f"{key}.partial{suffix}"
+        partial = (work / f"{key}.partial{suffix}").resolve()
         remove(partial)
-        ran = subprocess.run([sys.executable, "-c", script, *map(str, arguments), str(partial)],
-                             capture_output=True, text=True, check=False)  # fmt: skip
+        given = [argument.resolve() if isinstance(argument, pathlib.Path) else argument for argument in arguments]
+        # In `work`, since a converter leaves files of its own where it runs.
+        ran = subprocess.run([sys.executable, "-c", script, *map(str, given), str(partial)],
+                             capture_output=True, text=True, check=False, cwd=work)  # fmt: skip
         if ran.returncode != 0 or not partial.exists():
             raise CannotRun(f"conversion to {suffix}: {last_line(ran.stderr or ran.stdout)}")
         remove(result)
