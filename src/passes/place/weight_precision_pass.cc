@@ -1,7 +1,7 @@
 // Only where the valid places name bf16 or int8: constant f32 weights of products in that precision, as
 // weight_only_linear. Sums stay f32, and so do the rows that integers multiply. Those that bf16 multiplies are rounded
-// to bf16 by a cast before the product, one for all that read them: the same numbers on every processor, in less time
-// where it multiplies bf16.
+// to bf16 by a cast before the product, one for all that read them: the same factors on every processor, multiplied in
+// less time where it multiplies bf16.
 //
 // A product of few rows takes as long as its weights take to be read. Which weights, how many bytes they are less and
 // how far they are off is in the report.
