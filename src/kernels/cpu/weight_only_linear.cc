@@ -113,18 +113,24 @@ Support Supports(const KernelProblem& problem) {
   return Support::Yes();
 }
 
+// Of a WordGemm or a Bf16Gemm.
+template <class Gemm>
+void SetSizes(const KernelProblem& problem, Gemm* gemm) {
+  const TensorMeta weight = problem.Input("weight")->tensor_meta();
+  const Shape x = problem.Input("x")->shape();
+  gemm->k = x.back();
+  gemm->n = weight.shape[0];
+  gemm->m = x.numel(0, x.rank() - 1);
+  gemm->row_words = PackedWords(RowBytes(weight), 1) / kPanelWidth;
+}
+
 std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
   auto plan = std::make_shared<WeightOnlyPlan>();
   WordGemm& gemm = plan->gemm;
-  const TensorMeta weight = problem.Input("weight")->tensor_meta();
-  const Shape x = problem.Input("x")->shape();
-  gemm.k = x.back();
-  gemm.n = weight.shape[0];
-  gemm.m = x.numel(0, x.rank() - 1);
+  SetSizes(problem, &gemm);
   gemm.a_stride = gemm.k;
   gemm.c_stride = gemm.n;
-  gemm.bits = weight.dtype == DataType::kBF16 ? 16 : problem.Attr<int>("bits");
-  gemm.row_words = PackedWords(RowBytes(weight), 1) / kPanelWidth;
+  gemm.bits = problem.Input("weight")->dtype == DataType::kBF16 ? 16 : problem.Attr<int>("bits");
   if (const auto size = problem.Attr<int64_t>("group_size"); size > 0) {
     gemm.group_size = size;
     gemm.groups = problem.Input("weight_scale")->shape().back();
@@ -182,12 +188,7 @@ const char* AlgorithmOf(Bf16Method method) {
 std::shared_ptr<const KernelPlan> PlanBf16(const KernelProblem& problem) {
   auto plan = std::make_shared<Bf16Plan>();
   Bf16Gemm& gemm = plan->gemm;
-  const TensorMeta weight = problem.Input("weight")->tensor_meta();
-  const Shape x = problem.Input("x")->shape();
-  gemm.k = x.back();
-  gemm.n = weight.shape[0];
-  gemm.m = x.numel(0, x.rank() - 1);
-  gemm.row_words = PackedWords(RowBytes(weight), 1) / kPanelWidth;
+  SetSizes(problem, &gemm);
   plan->method = PickBf16Method(gemm.m);
   plan->packs.push_back({kWeight, StrCat(kWordFormat, kBits[2])});
   plan->scratch_bytes = Bf16ScratchBytes(gemm, plan->method, problem.threads());

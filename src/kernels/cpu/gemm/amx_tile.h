@@ -14,6 +14,8 @@ namespace wherry::cpu {
 
 inline constexpr int64_t kAmxRows = 32;
 inline constexpr int64_t kAmxColumns = 32;
+// Fewer rows are better multiplied otherwise: a tile of them takes as long to load its columns as one of many.
+inline constexpr int64_t kAmxLeastRows = 8;
 
 enum class AmxFactors : uint8_t {
   kBFloat16,  // pairs of bf16; sums are f32

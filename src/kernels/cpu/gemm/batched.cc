@@ -58,7 +58,7 @@ Panels MakePanels(const BatchedGemm& g, bool in_place, const MatrixView& b, floa
   panels.data = b.data;
   panels.panel_stride = kPanelWidth;
   panels.row_stride = b.row_stride;
-  panels.count = (g.n + kPanelWidth - 1) / kPanelWidth;
+  panels.count = PanelsOf(g.n);
   const int64_t last_col = std::max<int64_t>(0, panels.count - 1) * kPanelWidth;
   if (g.n % kPanelWidth == 0) {
     panels.last = b.data + last_col;

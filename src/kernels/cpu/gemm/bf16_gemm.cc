@@ -8,6 +8,7 @@
 #include "kernels/cpu/gemm/gemm_call.h"
 #include "kernels/cpu/gemm/word_gemm.h"
 #include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/vector/cast.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemm/bf16_gemm.cc"
@@ -18,19 +19,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
-
-// Rows [begin, end) of all of them as floats.
-void WidenRows(const Bf16Gemm& call, float* rows, int64_t begin, int64_t end) {
-  const hn::Rebind<uint16_t, IntTag> halves;
-  const auto* const from = reinterpret_cast<const uint16_t*>(call.a);
-  int64_t i = begin * call.k;
-  const int64_t last = end * call.k;
-  for (; i + kLanes <= last; i += kLanes) {
-    const auto wide = hn::PromoteTo(hn::RebindToUnsigned<FloatTag>(), hn::LoadU(halves, from + i));
-    Store(hn::BitCast(FloatTag(), hn::ShiftLeft<16>(wide)), rows + i);
-  }
-  for (; i < last; ++i) rows[i] = static_cast<float>(call.a[i]);
-}
 
 #if HWY_TARGET == HWY_AVX3
 
@@ -135,8 +123,6 @@ constexpr DotBlockFn kDotBlock = nullptr;
 constexpr TileBlockFn kTileBlock = nullptr;
 #endif
 
-int64_t PanelsOf(int64_t n) { return (n + kPanelWidth - 1) / kPanelWidth; }
-
 // block(tile_begin, tile_end, panel_begin, panel_end) for all of a product in tiles of rows.
 void RunBlocks(const Bf16Gemm& call, int64_t tiles, ThreadPool* pool,
                FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> block) {
@@ -166,15 +152,11 @@ WordGemm AsWords(const Bf16Gemm& call) {
 
 // scratch: all rows as floats, then what their product needs.
 void RunWords(const Bf16Gemm& call, float* scratch, ThreadPool* pool) {
-  const auto widen = WHERRY_ISA_CALL(WidenRows);
-  constexpr int64_t kElements = 1 << 15;
-  const int64_t chunks = std::clamp<int64_t>(call.m * call.k / kElements, 1, call.m);
-  const auto run = [&](int64_t i) { widen(call, scratch, i * call.m / chunks, (i + 1) * call.m / chunks); };
-  if (pool == nullptr || chunks == 1) {
-    for (int64_t i = 0; i < chunks; ++i) run(i);
-  } else {
-    pool->Run(chunks, run);
-  }
+  const TypedTile widen = CastTileOf(DataType::kBF16, DataType::kFloat);
+  constexpr int64_t kMinElements = 1 << 15;
+  ParallelFor(pool, call.m * call.k, kMinElements, [&](int64_t begin, int64_t end) {
+    widen(call.a + begin, nullptr, nullptr, scratch + begin, end - begin);
+  });
   WordGemm gemm = AsWords(call);
   gemm.a = scratch;
   RunWordGemm(gemm, scratch + call.m * call.k, pool);
@@ -184,10 +166,8 @@ void RunWords(const Bf16Gemm& call, float* scratch, ThreadPool* pool) {
 
 Bf16Method PickBf16Method(int64_t rows) {
   const CpuInfo& info = CpuInfo::Get();
-  // A tile of few rows takes as long to load its columns as one of many.
-  constexpr int64_t kFew = 8;
   if (kHasBodies && ActiveIsa() == kIsas.back()) {
-    if (info.amx_bf16 && rows >= kFew) return Bf16Method::kTiles;
+    if (info.amx_bf16 && rows >= kAmxLeastRows) return Bf16Method::kTiles;
     if (info.avx512_bf16) return Bf16Method::kDots;
   }
   return Bf16Method::kWords;

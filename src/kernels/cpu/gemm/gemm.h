@@ -14,6 +14,7 @@
 namespace wherry::cpu {
 
 inline constexpr int64_t kPanelWidth = 64;
+inline constexpr int64_t PanelsOf(int64_t n) { return (n + kPanelWidth - 1) / kPanelWidth; }
 // Columns that lie side by side in every layout: one AVX-512 vector, two of AVX2, four of SSE4 and NEON.
 inline constexpr int64_t kPanelStep = 16;
 

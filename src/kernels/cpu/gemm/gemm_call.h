@@ -28,7 +28,7 @@ struct Panels {
       panels.group_stride = k * kPanelStep;
     }
     panels.panel_stride = k * kPanelWidth;
-    panels.count = (n + kPanelWidth - 1) / kPanelWidth;
+    panels.count = PanelsOf(n);
     panels.last = packed + std::max<int64_t>(0, panels.count - 1) * panels.panel_stride;
     return panels;
   }

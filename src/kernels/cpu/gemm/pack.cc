@@ -45,13 +45,13 @@ void PackPanel(const MatrixView& b, int64_t k, int64_t col, int64_t cols, PanelL
 
 }  // namespace
 
-int64_t PackedFloats(int64_t k, int64_t n) { return (n + kPanelWidth - 1) / kPanelWidth * kPanelWidth * k; }
+int64_t PackedFloats(int64_t k, int64_t n) { return PanelsOf(n) * kPanelWidth * k; }
 
 const char* LayoutName(PanelLayout layout) { return layout == PanelLayout::kRows ? "64" : "16"; }
 
 void PackB(const MatrixView& b, int64_t k, int64_t n, float* packed, ThreadPool* pool, PanelLayout layout) {
   if (k == 0) return;
-  const int64_t panels = (n + kPanelWidth - 1) / kPanelWidth;
+  const int64_t panels = PanelsOf(n);
   // About 64 KB a chunk: below, claiming costs more than packing.
   const int64_t grain = std::max<int64_t>(1, 256 / std::max<int64_t>(1, k));
   ParallelFor(pool, panels, grain, [&](int64_t begin, int64_t end) {

@@ -1,8 +1,10 @@
 #include "kernels/cpu/gemm/word_gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
+#include "base/cancellation.h"
 #include "kernels/cpu/gemm/cut.h"
 #include "kernels/cpu/gemm/gemm_call.h"
 #include "kernels/cpu/gemm/run_gemm.h"
@@ -66,7 +68,7 @@ HWY_NOINLINE void WordTile(const WordGemm& call, int64_t row0, int64_t panel, in
   const auto* words = reinterpret_cast<const int32_t*>(call.words) + panel * call.row_words * kPanelWidth + at;
   for (int64_t group = 0; group < call.groups; ++group) {
     const int64_t place = (panel * call.groups + group) * kPanelWidth + at;
-    LoadZeros<Form>(call.zeros + place, NV * kLanes, zeros);
+    LoadZeros<Form>(call.zeros, place, NV * kLanes, zeros);
     FloatVec acc[NV][MR];
     WHERRY_UNROLL
     for (int j = 0; j < NV; ++j) {
@@ -147,7 +149,7 @@ void ExpandPanelOf(const WordGemm& call, int64_t panel, float* to) {
     for (int64_t group = 0; group < call.groups; ++group) {
       const int64_t place = (panel * call.groups + group) * kPanelWidth + at;
       HWY_ALIGN float zeros[kLanes] = {};
-      LoadZeros<Form>(call.zeros + place, kLanes, zeros);
+      LoadZeros<Form>(call.zeros, place, kLanes, zeros);
       const FloatVec scale =
           Form::kBits == 16 ? Set(1.0F) : hn::Mul(Load(call.scales + place), Set(1.0F / Form::kFactor));
       const int64_t begin = group * call.group_size;
@@ -196,7 +198,6 @@ namespace {
 
 constexpr int64_t kWordBytes = sizeof(uint32_t);
 
-int64_t PanelsOf(int64_t n) { return (n + kPanelWidth - 1) / kPanelWidth; }
 int64_t RowWords(int64_t row_bytes) { return (row_bytes + kWordBytes - 1) / kWordBytes; }
 
 }  // namespace
@@ -232,37 +233,50 @@ namespace {
 // rows at a time are converted for otherwise, and read columns 256 bytes apart (a quarter of the sets of L1).
 constexpr int64_t kManyRows = 32;
 
-int64_t PanelWorkers(const WordGemm& call, int threads) { return std::min<int64_t>(PanelsOf(call.n), threads); }
+// How many times a panel is made for parts of the rows, so that few panels occupy all threads.
+int64_t RowBlocks(const WordGemm& call, int threads) {
+  constexpr int64_t kItemsPerThread = 4;
+  if (threads == 1) return 1;
+  return std::clamp<int64_t>(threads * kItemsPerThread / PanelsOf(call.n), 1, call.m / kManyRows);
+}
+
+int64_t PanelWorkers(const WordGemm& call, int threads) {
+  return std::min<int64_t>(PanelsOf(call.n) * RowBlocks(call, threads), threads);
+}
 
 void RunByPanels(const WordGemm& call, float* scratch, ThreadPool* pool) {
-  const int64_t panel_floats = call.k * kPanelWidth;
+  const int threads = pool == nullptr ? 1 : pool->threads();
+  const int64_t row_blocks = RowBlocks(call, threads);
   const Isa isa = ActiveIsa();
   const PanelLayout layout = WeightLayout();
   const auto expand = WHERRY_ISA_CALL(ExpandPanel);
-  ShareOut(pool, PanelWorkers(call, pool == nullptr ? 1 : pool->threads()), PanelsOf(call.n),
-           [&](int64_t worker, const auto& next) {
-             float* const values = scratch + worker * panel_floats;
-             const GemmCall gemm{{call.a, call.a_stride, 1},
-                                 Panels::OnePanel(values, call.k, call.n, layout),
-                                 call.c,
-                                 call.c_stride,
-                                 call.m,
-                                 call.n,
-                                 call.k,
-                                 call.epilogue,
-                                 0};
-             for (int64_t panel = next(); panel >= 0; panel = next()) {
-               if (pool == nullptr) ThrowIfCancelled();
-               expand(call, panel, values);
-               RunGemmPanel(gemm, panel, isa);
-             }
-           });
+  const std::atomic<bool>* const cancelled = ScopedCancellation::Flag();
+  ShareOut(pool, PanelWorkers(call, threads), PanelsOf(call.n) * row_blocks, [&](int64_t worker, const auto& next) {
+    float* const values = scratch + worker * call.k * kPanelWidth;
+    for (int64_t item = next(); item >= 0; item = next()) {
+      ThrowIfCancelled(cancelled);
+      const int64_t panel = item / row_blocks;
+      const int64_t row = item % row_blocks * call.m / row_blocks;
+      const int64_t end = (item % row_blocks + 1) * call.m / row_blocks;
+      expand(call, panel, values);
+      RunGemmPanel({{call.a + row * call.a_stride, call.a_stride, 1},
+                    Panels::OnePanel(values, call.k, call.n, layout),
+                    call.c + row * call.c_stride,
+                    call.c_stride,
+                    end - row,
+                    call.n,
+                    call.k,
+                    call.epilogue,
+                    row},
+                   panel, isa);
+    }
+  });
 }
 
 }  // namespace
 
 size_t WordGemmScratchBytes(const WordGemm& call, int threads) {
-  if (call.m < kManyRows) return 0;
+  if (call.m < kManyRows || call.n == 0) return 0;
   return static_cast<size_t>(PanelWorkers(call, threads) * call.k * kPanelWidth) * sizeof(float);
 }
 

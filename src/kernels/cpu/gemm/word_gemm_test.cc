@@ -140,6 +140,7 @@ TEST(WordGemm, ManyColumnsAndRows) {
   CheckCase({1, 768, 1500, 0}, 8, false);
   CheckCase({150, 300, 700, 0}, 8, false);
   CheckCase({150, 304, 700, 16}, 4, true);
+  CheckCase({150, 70, 40, 0}, 8, false);  // one panel for two threads
 }
 
 TEST(WordGemm, NothingIsZero) {
@@ -147,6 +148,8 @@ TEST(WordGemm, NothingIsZero) {
   TileEpilogue epilogue;
   gemm.epilogue = &epilogue;
   RunWordGemm(gemm, nullptr, nullptr);
+  gemm.m = 100;
+  EXPECT_EQ(WordGemmScratchBytes(gemm, 2), 0U);
   EXPECT_EQ(PackedWords(0, 5), 0);
   EXPECT_EQ(PackedWords(5, 0), 0);
   EXPECT_EQ(PackedWords(5, 65), 256);

@@ -79,11 +79,12 @@ class Values {
   const float* zeros_;
 };
 
-// Those of a group's columns, kFactor times too large, as Values wants them. zeros: of the vector's columns.
+// The zero points from `place` on, kFactor times too large, as Values wants them. `zeros` may be null where a form has
+// none.
 template <class Form>
-HWY_INLINE void LoadZeros(const int16_t* zeros, int64_t count, float* scaled) {
+HWY_INLINE void LoadZeros(const int16_t* zeros, int64_t place, int64_t count, float* scaled) {
   if constexpr (Form::kHasZeros) {
-    for (int64_t j = 0; j < count; ++j) scaled[j] = static_cast<float>(zeros[j]) * Form::kFactor;
+    for (int64_t j = 0; j < count; ++j) scaled[j] = static_cast<float>(zeros[place + j]) * Form::kFactor;
   }
 }
 

@@ -329,9 +329,7 @@ bool HasByteTiles([[maybe_unused]] Isa isa) {
 
 ByteRowForm PickRowForm(ByteLayout layout, Isa isa, int64_t rows) {
   if (layout.depth == 2) return ByteRowForm::kWords;
-  // A tile of few rows takes as long to load its columns as one of many.
-  constexpr int64_t kFew = 8;
-  return rows >= kFew && HasByteTiles(isa) ? ByteRowForm::kTiles : ByteRowForm::kSegments;
+  return rows >= kAmxLeastRows && HasByteTiles(isa) ? ByteRowForm::kTiles : ByteRowForm::kSegments;
 }
 
 void RunByteGemm(const ByteGemmCall& call, Isa isa) {

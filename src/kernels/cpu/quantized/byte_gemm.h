@@ -75,9 +75,8 @@ struct ByteGemmCall {
   ByteRows a;
   const int32_t* row_sums = nullptr;  // of each row; null without result.weight_zeros
   const void* packed = nullptr;
-  ByteLayout layout;  // of `packed`, with the instruction set's panels
-  ByteRowForm form = ByteRowForm::kSegments;
-  void* row_scratch = nullptr;  // RowScratchBytes for each row, aligned to 2
+  ByteRowForm form = ByteRowForm::kSegments;  // one for the layout of `packed`, which has the instruction set's panels
+  void* row_scratch = nullptr;                // RowScratchBytes for each row, aligned to 2
   int64_t rows = 0;
   int64_t n = 0;
   int64_t panel_begin = 0;

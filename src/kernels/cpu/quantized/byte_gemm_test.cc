@@ -66,7 +66,6 @@ TEST(ByteGemm, EveryBodyGivesTheSums) {
         ByteGemmCall call;
         call.a = {places.data(), c.rows, 1, PaddedDepth(c.k)};
         call.packed = packed.data();
-        call.layout = layout;
         call.form = form;
         call.row_scratch = scratch.data();
         call.rows = c.rows;
@@ -98,7 +97,6 @@ TEST(ByteGemm, RowsMayLieInSegments) {
       ByteGemmCall call;
       call.a = {places.data(), 2, 2, 4};
       call.packed = packed.data();
-      call.layout = layout;
       call.form = form;
       call.row_scratch = scratch.data();
       call.rows = 2;

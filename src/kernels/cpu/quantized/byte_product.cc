@@ -142,7 +142,6 @@ void RunByteProduct(const ByteProduct& product, PlaceRows place, void* scratch, 
   const ByteResult result = MakeParameters(product, x_zero, scratch);
   char* const buffers = static_cast<char*>(scratch) + plan.parameter_bytes;
   const Isa isa = ActiveIsa();
-  const ByteLayout layout = ActiveByteLayout();
   const int64_t form_bytes = RowScratchBytes(plan.row_form, shape.packed_k());
   const int64_t chunks = plan.row_blocks * plan.panel_blocks;
   ShareOut(pool, plan.workers, chunks * shape.groups, [&](int64_t worker, const auto& next) {
@@ -160,7 +159,6 @@ void RunByteProduct(const ByteProduct& product, PlaceRows place, void* scratch, 
       call.panel_begin = shape.panels() * panel_block / plan.panel_blocks;
       call.panel_end = shape.panels() * (panel_block + 1) / plan.panel_blocks;
       call.packed = static_cast<const char*>(product.packed) + group * PackedByteSize(shape.packed_k(), shape.n);
-      call.layout = layout;
       call.form = plan.row_form;
       call.row_scratch = row_scratch;
       call.result = result.From(group * shape.n, group * PaddedBytes64(shape.n));
