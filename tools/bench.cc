@@ -154,9 +154,10 @@ void PrintFamilies(const std::vector<OpTime>& ops) {
 Json Bench(const BenchOptions& options, const std::string& path, std::optional<MachinePeak>* peak) {
   ModelOptions model = static_cast<const ModelOptions&>(options);
   model.model = path;
+  const CxxConfig config = model.Config();
   const double before_mb = Megabytes("VmRSS");
   const auto load_start = Clock::now();
-  const auto predictor = CreatePaddlePredictor(model.Config());
+  const auto predictor = CreatePaddlePredictor(config);
   const double load_ms = Milliseconds(load_start, Clock::now());
   const std::map<std::string, Tensor> inputs = model.Inputs(*predictor);
   SetInputs(predictor.get(), inputs);

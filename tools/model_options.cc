@@ -53,6 +53,8 @@ void ModelOptions::AddInputs(CLI::App* app) {
       app->add_option("--inputs", inputs, "an .npz file with one array per input; random data without it");
   app->add_option("--shape", shapes, "the shape of an input for random data, as x:1x3x48x320; may be repeated")
       ->excludes(file);
+  app->add_flag("--fix-shapes", fix_shapes,
+                "fixes the inputs' dimensions to those of --shape or --inputs before the passes run");
 }
 
 void ModelOptions::AddRun(CLI::App* app) {
@@ -79,6 +81,11 @@ CxxConfig ModelOptions::Config() const {
   config.set_valid_places(list);
   config.set_passes_internal(Split(passes, ','));
   if (!inputs.empty()) config.set_overridden_inputs(NamesInNpz(inputs));
+  if (fix_shapes) {
+    if (inputs.empty() && shapes.empty())
+      throw Error(ErrorCode::kInvalidArgument, "--fix-shapes: which shapes? Give --shape or --inputs");
+    config.set_input_shapes(GivenShapes());
+  }
   return config;
 }
 
@@ -99,6 +106,13 @@ std::map<std::string, Shape> ModelOptions::Shapes() const {
     const std::string name = text.substr(0, colon);
     if (!result.emplace(name, shape).second) fail("the shape of '" + Printable(name) + "' is given twice");
   }
+  return result;
+}
+
+std::map<std::string, Shape> ModelOptions::GivenShapes() const {
+  std::map<std::string, Shape> result = Shapes();
+  if (inputs.empty()) return result;
+  for (const auto& [name, tensor] : ReadNpz(inputs)) result.emplace(name, tensor.shape());
   return result;
 }
 

@@ -23,14 +23,17 @@ struct ModelOptions {
   std::string passes;
   int threads = 0;
   bool verify = false;
+  bool fix_shapes = false;
 
   void AddModel(CLI::App* app);
-  void AddInputs(CLI::App* app);
-  void AddRun(CLI::App* app);  // threads, places, passes
+  void AddInputs(CLI::App* app);  // and whether their shapes are fixed
+  void AddRun(CLI::App* app);     // threads, places, passes
 
   // Error(kInvalidArgument) on text that cannot be read.
   CxxConfig Config() const;
   std::map<std::string, Shape> Shapes() const;
+  // Of --shape or of the arrays in --inputs.
+  std::map<std::string, Shape> GivenShapes() const;
   // The .npz file's arrays, by input name; names that are no input of the model are an Error. Random data where an
   // input is missing and no file was given; with a file, a missing one is an Error.
   std::map<std::string, Tensor> Inputs(const PaddlePredictor& predictor) const;

@@ -25,14 +25,6 @@ struct OptOptions : ModelOptions {
   bool tune = false;
   std::string tune_cache;
   std::string record_kernels;
-
-  // Of the arrays, if a file was given; shapes that are given by themselves go before them.
-  std::map<std::string, Shape> TunedShapes() const {
-    std::map<std::string, Shape> result = Shapes();
-    if (inputs.empty()) return result;
-    for (const auto& [name, tensor] : ReadNpz(inputs)) result.emplace(name, tensor.shape());
-    return result;
-  }
 };
 
 // The page or its data, not text.
@@ -79,7 +71,7 @@ void Optimize(const OptOptions& options) {
                          {"--dump", options.dump, {".wir", ".wry"}}});
   CxxConfig config = options.Config();
   config.set_stop_after(options.stop_after);
-  if (options.tune) config.set_tuning({options.tune_cache, options.TunedShapes()});
+  if (options.tune) config.set_tuning({options.tune_cache, options.GivenShapes()});
   const bool page = IsPage(options.report);
   if (page) WriteReport(options, config);
   if (page && options.output.empty() && options.dump.empty() && options.record_kernels.empty())

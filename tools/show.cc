@@ -61,8 +61,9 @@ void AddShowCommand(CLI::App* app) {
     if (options->check && (command->count("--format") != 0 || !options->explain.empty()))
       throw CLI::ValidationError("--check", "prints what cannot run: neither --format nor --explain goes with it");
     if (options->measure && options->explain.empty()) throw CLI::ValidationError("--measure", "needs --explain");
-    if (!options->measure && (command->count("--inputs") != 0 || command->count("--shape") != 0))
-      throw CLI::ValidationError("--inputs, --shape", "need --measure");
+    const bool given = command->count("--inputs") != 0 || command->count("--shape") != 0;
+    if (given && !options->measure && !options->fix_shapes)
+      throw CLI::ValidationError("--inputs, --shape", "need --measure or --fix-shapes");
     if (!options->explain.empty() && command->count("--format") != 0)
       throw CLI::ValidationError("--explain", "prints text: --format does not go with it");
     RefuseEmpty(*command, {"--explain"});

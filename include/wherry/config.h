@@ -102,6 +102,12 @@ class CxxConfig : public ConfigBase {
   // caller gives one nevertheless: they are inputs as others are. Without this they are constants. Names of anything
   // else have no effect. The metadata "optional_inputs" lists what there is.
   void set_overridden_inputs(const std::vector<std::string>& names) { overridden_inputs_ = names; }
+  // Dimensions that the model leaves open, fixed before the passes run, by input: what depends on them is known then,
+  // and kernels, layouts and memory are chosen for them when the model is loaded. A dimension of the same name is the
+  // same number in the other inputs, which need not be here. Runs on other shapes are errors. Error(kNotFound) for
+  // what is no input, Error(kInvalidArgument) for a shape that the model does not allow and for a model that is
+  // optimised already.
+  void set_input_shapes(const std::map<std::string, Shape>& shapes) { input_shapes_ = shapes; }
   // Keeps the named values readable by GetTensor after a run: no pass fuses them away, and they leave the shared arena.
   // Names of the model's main block; others are Error(kNotFound) when it is loaded.
   void set_watched_values(const std::vector<std::string>& names) { watched_values_ = names; }
@@ -122,6 +128,7 @@ class CxxConfig : public ConfigBase {
   const std::string& dump_dir() const { return dump_dir_; }
   bool verify() const { return verify_; }
   const std::vector<std::string>& overridden_inputs() const { return overridden_inputs_; }
+  const std::map<std::string, Shape>& input_shapes() const { return input_shapes_; }
   const std::vector<std::string>& watched_values() const { return watched_values_; }
 
  private:
@@ -137,6 +144,7 @@ class CxxConfig : public ConfigBase {
   std::string dump_dir_;
   bool verify_ = false;
   std::vector<std::string> overridden_inputs_;
+  std::map<std::string, Shape> input_shapes_;
   std::vector<std::string> watched_values_;
   std::optional<TuningOptions> tuning_;
 };

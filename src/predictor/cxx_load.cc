@@ -14,6 +14,7 @@
 #include "ir/text.h"
 #include "pass/pass_manager.h"
 #include "predictor/cxx_dump.h"
+#include "predictor/cxx_input_shapes.h"
 #include "predictor/light_predictor.h"
 #include "predictor/random_inputs.h"
 
@@ -108,9 +109,7 @@ void KeepTimes(KernelTimer* timer) {
   }
 }
 
-}  // namespace
-
-Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsupported) {
+Program Import(const CxxConfig& config, std::vector<std::string>* unsupported) {
   if (config.model_buffer().data != nullptr) {
     FileBytes model = Borrow("model in memory", config.model_buffer());
     if (IsWry(model.data)) return LoadWry(model);
@@ -130,6 +129,18 @@ Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsu
     if (config.model_path().ends_with(".wir")) return LoadDump(bytes);
   }
   return ImportModel(config.model_path(), config.param_path(), config.overridden_inputs(), unsupported);
+}
+
+}  // namespace
+
+Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsupported) {
+  Program program = Import(config, unsupported);
+  if (config.input_shapes().empty()) return program;
+  WHERRY_ENFORCE(
+      !program.optimized, kInvalidArgument,
+      "shapes of inputs cannot be fixed in a model that is optimised already: fix them when it is optimised");
+  FixInputShapes(config.input_shapes(), &program);
+  return program;
 }
 
 std::vector<std::string> PassesOf(const CxxConfig& config) {

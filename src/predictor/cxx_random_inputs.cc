@@ -1,9 +1,9 @@
 // Inputs for a model when the user gives none.
-#include <algorithm>
 #include <random>
 
 #include "base/check.h"
 #include "base/strings.h"
+#include "predictor/cxx_input_shapes.h"
 #include "predictor/cxx_load.h"
 #include "predictor/random_inputs.h"
 #include "wherry/program.h"
@@ -56,14 +56,6 @@ class InputShapes {
   SymbolValues symbols_;
 };
 
-void CheckNames(const Program& program, const std::map<std::string, Shape>& shapes) {
-  const std::vector<std::string>& inputs = program.main().inputs;
-  for (const auto& [name, shape] : shapes) {
-    WHERRY_ENFORCE(std::find(inputs.begin(), inputs.end(), name) != inputs.end(), kNotFound, "a shape is given for '",
-                   name, "', which is no input of the model");
-  }
-}
-
 template <typename T, typename Draw>
 void Fill(Tensor* tensor, Draw draw) {
   T* data = tensor->mutable_data<T>();
@@ -114,12 +106,12 @@ std::map<std::string, Tensor> RandomInputsFor(const Program& program, const std:
       throw;
     }
   }
-  CheckNames(program, shapes);
+  CheckInputNames(program, shapes);
   return inputs;
 }
 
 SymbolValues InputSymbols(const Program& program, const std::map<std::string, Shape>& shapes) {
-  CheckNames(program, shapes);
+  CheckInputNames(program, shapes);
   InputShapes of_inputs(program, shapes);
   for (const std::string& name : program.main().inputs) {
     if (shapes.count(name) != 0 || program.main().values.at(name).rank_known) of_inputs.Of(name);

@@ -169,6 +169,38 @@ TEST_F(PredictorTest, RandomInputsShareTheNamesOfDimensions) {
   EXPECT_EQ(inputs.at("p").shape(), Shape({3, 4, 6}));
 }
 
+TEST_F(PredictorTest, FixedShapesOfInputsHoldForAllThatHaveTheSameNames) {
+  std::ofstream(Path("open.wir")) << "block main(%x : f32[b,s], %p : f32[3,b,(s+1)], %q : f32[b,h]) -> (%n, %s) {\n"
+                                     "  %n = shape(x: %p)\n"
+                                     "  %s = shape(x: %q)\n}\n";
+  CxxConfig config;
+  config.set_model_dir(Path("open.wir"));
+  config.set_input_shapes({{"x", Shape({4, 5})}});
+  const auto predictor = CreatePaddlePredictor(config);
+  const auto dims = [&](size_t input) {
+    std::vector<int64_t> values;
+    for (const InputDim& dim : predictor->Inputs()[input].dims) values.push_back(dim.value);
+    return values;
+  };
+  EXPECT_EQ(dims(0), (std::vector<int64_t>{4, 5}));
+  EXPECT_EQ(dims(1), (std::vector<int64_t>{3, 4, 6}));
+  EXPECT_EQ(dims(2), (std::vector<int64_t>{4, -1}));
+  // What does not depend on h is folded.
+  EXPECT_EQ(predictor->ProgramText().find("x: %p"), std::string::npos) << predictor->ProgramText();
+  EXPECT_NE(predictor->ProgramText().find("x: %q"), std::string::npos) << predictor->ProgramText();
+  EXPECT_EQ(RandomInputs(config, {}).at("p").shape(), Shape({3, 4, 6}));
+
+  const auto error = [&](const std::map<std::string, Shape>& shapes) {
+    config.set_input_shapes(shapes);
+    return ErrorText([&] { CreatePaddlePredictor(config); });
+  };
+  EXPECT_NE(error({{"y", Shape({1})}}).find("'y', which is no input of the model"), std::string::npos);
+  EXPECT_NE(error({{"x", Shape({4})}}).find("'x' is f32[b,s] and cannot have the shape [4]"), std::string::npos);
+  EXPECT_NE(error({{"p", Shape({2, 1, 6})}}).find("3 is not 2"), std::string::npos);
+  EXPECT_NE(error({{"p", Shape({3, 1, 6})}, {"x", Shape({1, 6})}}).find("(s+1) is not 6"), std::string::npos);
+  EXPECT_NE(error({{"q", Shape({2, 2})}, {"x", Shape({1, 5})}}).find("b is 2 elsewhere"), std::string::npos);
+}
+
 TEST_F(PredictorTest, ErrorsInATextNameItsFile) {
   std::ofstream(Path("bad.wir")) << "block main(%x : f32[b]) -> (%y) {\n  %y = relu(x: z)\n}\n";
   CxxConfig config;

@@ -200,6 +200,15 @@ class CommandTest(unittest.TestCase):
         inputs = self.npz(('x.npy', npy()))
         self.assertEqual(self.run_wherry(*run, '--inputs', inputs, '--shape', 'x:1x4')[0], 2)
 
+    def test_fixed_shapes(self):
+        stored = self.path('fixed.wry')
+        self.assertEqual(self.run_wherry('opt', self.model, '-o', stored, '--fix-shapes', '--shape', 'x:3x4')[0], 0)
+        self.assertEqual(self.run_wherry('run', stored)[0], 0)
+        self.refused('run', stored, '--shape', 'x:2x4', says='[2,4]')
+        self.refused('run', stored, '--fix-shapes', '--shape', 'x:3x4', says='optimised already')
+        self.refused('run', self.model, '--fix-shapes', says='--shape')
+        self.refused('run', self.model, '--fix-shapes', '--shape', 'x:3x5', says='4 is not 5')
+
     def test_options_that_mean_nothing(self):
         model = self.model
         for arguments in (('verify', model, '--tolerance', '-1'), ('verify', model, '--tolerance', 'nan'),
