@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "base/checked_math.h"
-#include "base/strings.h"
 #include "wherry/types.h"
 
 namespace wherry {
@@ -40,6 +39,13 @@ int64_t Shape::numel(int first, int last) const {
   return count;
 }
 
-std::string Shape::DebugString() const { return StrCat("[", Join(vector(), ","), "]"); }
+std::string Shape::DebugString() const {
+  std::string text = "[";
+  for (int i = 0; i < rank_; ++i) {
+    if (i > 0) text += ',';
+    text += std::to_string((*this)[i]);
+  }
+  return text + ']';
+}
 
 }  // namespace wherry

@@ -59,7 +59,7 @@ void AppendTerm(const SymTerm& term, bool first, std::string* text) {
 std::string SumText(const SymTerms& terms) {
   std::string text;
   for (const SymTerm& term : terms.terms()) AppendTerm(term, text.empty(), &text);
-  return terms.size() == 1 ? text : StrCat("(", text, ")");
+  return terms.size() == 1 ? text : '(' + text + ')';
 }
 
 std::string AtomText(SymKind kind, const std::vector<Dim>& operands) {
@@ -67,7 +67,7 @@ std::string AtomText(SymKind kind, const std::vector<Dim>& operands) {
     const Dim& divisor = operands[1];
     const std::string text = divisor.DebugString();
     const bool product = !divisor.known() && divisor.expr()->kind == SymKind::kSum && text[0] != '(';
-    return StrCat("floor(", operands[0].DebugString(), "/", product ? StrCat("(", text, ")") : text, ")");
+    return "floor(" + operands[0].DebugString() + '/' + (product ? '(' + text + ')' : text) + ')';
   }
   std::string text = kind == SymKind::kMax ? "max(" : kind == SymKind::kMin ? "min(" : "broadcast(";
   for (size_t i = 0; i < operands.size(); ++i) text += (i == 0 ? "" : ", ") + operands[i].DebugString();
@@ -181,7 +181,7 @@ const SymExpr* SymbolTable::Impl::Symbol(const std::string& name) {
 Dim SymbolTable::Impl::FreshSymbol(const std::string& stem) {
   const std::lock_guard lock(mutex_);
   for (int64_t& number = fresh_[stem];; ++number) {
-    const std::string name = number == 0 ? stem : StrCat(stem, "_", number);
+    const std::string name = number == 0 ? stem : stem + '_' + std::to_string(number);
     if (nodes_.count(NameText(name)) != 0) continue;
     ++number;
     return Dim(SymbolLocked(name));

@@ -127,18 +127,31 @@ Header ReadHeader(const FileBytes& file) {
   return header;
 }
 
-void CheckBytes(std::span<const std::byte> bytes, uint32_t crc, const std::string& file, const std::string& what) {
+// A weight, or a packed form of one, by what errors call it: made into text only for them.
+struct WeightName {
+  std::string name;
+  std::string format;  // empty: as it is
+
+  friend std::ostream& operator<<(std::ostream& out, const WeightName& weight) {
+    out << "weight " << Quote(weight.name);
+    return weight.format.empty() ? out : out << " packed as " << weight.format;
+  }
+};
+
+template <typename What>
+void CheckBytes(std::span<const std::byte> bytes, uint32_t crc, const std::string& file, const What& what) {
   WHERRY_ENFORCE(Crc32c(bytes) == crc, kCorrupt, file, ": the checksum of ", what, " does not match");
 }
 
-std::span<const std::byte> Part(const FileBytes& file, uint64_t offset, uint64_t size, const std::string& what) {
+template <typename What>
+std::span<const std::byte> Part(const FileBytes& file, uint64_t offset, uint64_t size, const What& what) {
   WHERRY_ENFORCE(offset <= file.data.size() && size <= file.data.size() - offset, kCorrupt, file.name, ": ", what,
                  " lies outside the file");
   return file.data.subspan(offset, size);
 }
 
 std::span<const std::byte> Section(const FileBytes& file, uint64_t offset, uint64_t size, uint32_t crc,
-                                   const std::string& what) {
+                                   std::string_view what) {
   const auto bytes = Part(file, offset, size, what);
   CheckBytes(bytes, crc, file.name, what);
   return bytes;
@@ -146,7 +159,7 @@ std::span<const std::byte> Section(const FileBytes& file, uint64_t offset, uint6
 
 // A table entry's end: offset, size and checksum of the bytes. They are checked when they are first read: checking them
 // here would read the whole file, and most of a model whose weights are stored packed is never read.
-std::shared_ptr<Buffer> ReadBytes(Reader* reader, const FileBytes& file, const std::string& what) {
+std::shared_ptr<Buffer> ReadBytes(Reader* reader, const FileBytes& file, const WeightName& what) {
   const auto offset = reader->Number<uint64_t>();
   const auto size = reader->Number<uint64_t>();
   const auto crc = reader->Number<uint32_t>();
@@ -160,8 +173,7 @@ std::shared_ptr<Buffer> ReadBytes(Reader* reader, const FileBytes& file, const s
 WeightTable ReadWeights(Reader* reader, const FileBytes& file, uint32_t count) {
   WeightTable weights;
   for (uint32_t i = 0; i < count; ++i) {
-    const std::string name = reader->Text();
-    const std::string what = StrCat("weight ", Quote(name));
+    const WeightName what{reader->Text(), ""};
     TensorMeta meta;
     try {
       meta.dtype = ParseDataType(reader->Text());
@@ -179,8 +191,8 @@ WeightTable ReadWeights(Reader* reader, const FileBytes& file, uint32_t count) {
     std::shared_ptr<Buffer> bytes = ReadBytes(reader, file, what);
     WHERRY_ENFORCE(meta.nbytes() == bytes->size(), kCorrupt, file.name, ": ", what, " has ", bytes->size(),
                    " bytes, its shape needs ", meta.nbytes());
-    WHERRY_ENFORCE(weights.emplace(name, DenseTensor(meta, std::move(bytes))).second, kCorrupt, file.name, ": ", what,
-                   " is there twice");
+    WHERRY_ENFORCE(weights.emplace(what.name, DenseTensor(meta, std::move(bytes))).second, kCorrupt, file.name, ": ",
+                   what, " is there twice");
   }
   return weights;
 }
@@ -193,7 +205,7 @@ PackedTable ReadPacked(Reader* reader, const FileBytes& file, const WeightTable&
     const std::string format = reader->Text();
     WHERRY_ENFORCE(weights.count(name) != 0, kCorrupt, file.name, ": there is a packed form of ", Quote(name),
                    ", which is no weight");
-    packed[name].push_back({format, ReadBytes(reader, file, StrCat("weight ", Quote(name), " packed as ", format))});
+    packed[name].push_back({format, ReadBytes(reader, file, WeightName{name, format})});
   }
   return packed;
 }

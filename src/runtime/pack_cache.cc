@@ -47,7 +47,7 @@ class Workspace {
 }  // namespace
 
 PackCache::Key PackCache::KeyOf(const DenseTensor& weight, const std::string& format) {
-  return {weight.buffer().get(), weight.offset(), StrCat(weight.meta().DebugString(), " ", format)};
+  return {weight.buffer().get(), weight.offset(), weight.meta().DebugString() + ' ' + format};
 }
 
 void PackCache::AddStored(const DenseTensor& weight, PackedWeight packed) {

@@ -46,7 +46,7 @@ void PackConv(ConvAlgorithm algorithm, const ConvWeightShape& shape, const float
 }
 
 std::string ConvPackFormat(ConvAlgorithm algorithm, int64_t groups) {
-  return StrCat(LayoutFormat(kPrefix, WeightLayout()), ":", ConvAlgorithmName(algorithm), ":", groups);
+  return LayoutFormat(kPrefix, WeightLayout()) + ':' + ConvAlgorithmName(algorithm) + ':' + std::to_string(groups);
 }
 
 ConvFormat ParseConvPackFormat(std::string_view format) {

@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "base/strings.h"
 #include "kernels/cpu/gemm/gemm.h"
 
 namespace wherry::cpu {
 
-inline std::string LayoutFormat(std::string_view form, PanelLayout layout) { return StrCat(form, LayoutName(layout)); }
+inline std::string LayoutFormat(std::string_view form, PanelLayout layout) {
+  return std::string(form) + LayoutName(layout);
+}
 
 // What follows in the format of a matrix: as it lies, or transposed.
 inline constexpr std::string_view kPlainMatrix = "";
