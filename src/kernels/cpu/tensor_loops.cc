@@ -71,7 +71,7 @@ void RunTyped(TypedTile tile, std::span<const DenseTensor* const> inputs, DenseT
   for (size_t i = 0; i < inputs.size(); ++i) metas[i] = inputs[i]->meta();
   const BroadcastLoops loops = LoopsOver(out->meta(), {metas.data(), inputs.size()});
   const size_t count = inputs.size();
-  BroadcastTiles(loops, {tensors.data(), count}, to, out_size)
+  BroadcastTiles(loops, {tensors.data(), count}, to, out_size, UniformInputs::kRepeated)
       .Run(pool, [tile, count](const BroadcastTiles::Inputs& at, void* part, int64_t n) {
         tile(at[0], count > 1 ? at[1] : nullptr, count > 2 ? at[2] : nullptr, part, n);
       });

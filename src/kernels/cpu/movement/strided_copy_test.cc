@@ -91,6 +91,9 @@ TEST(StridedCopy, SlicesAndRepetitions) {
   CheckAllSizes({5, 7}, {3, 0}, 0, {7, 1});       // a column repeated
   CheckAllSizes({300, 3}, {3, 1}, 0, {7, 1});     // short rows into a wider tensor
   CheckAllSizes({70000}, {1}, 1, {1});            // one long row
+  CheckAllSizes({30000}, {1}, 1, {3});            // a column of a wider tensor
+  CheckAllSizes({30000}, {5}, 1, {1});            // and out of one
+  CheckAllSizes({9, 1000, 5}, {5, 45, 1}, 0, {6000, 6, 1});
 }
 
 TEST(StridedCopy, ScalarsAndNothing) {

@@ -1,164 +1,187 @@
 #include "kernels/cpu/vector/broadcast_tiles.h"
 
 #include <algorithm>
-#include <cstring>
-
-#include "base/check.h"
 
 namespace wherry::cpu {
 namespace {
 
+constexpr int kOut = -1;  // among the tensors of loops
 constexpr size_t kMaxSize = 8;
 
-template <typename T>
-void FillRow(const void* data, int64_t stride, int64_t count, void* to_data) {
-  const T* const from = static_cast<const T*>(data);
-  T* const to = static_cast<T*>(to_data);
-  if (stride == 0) {
-    std::fill_n(to, count, *from);
-  } else if (stride == 1 && count >= 16) {
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-  } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
-  }
-}
+// Rows are tiles of their own if there are operands that change from row to row only, can be given as one element then,
+// and repeating them would write so many elements a row: as long as a call of the body takes.
+constexpr int64_t kManyRepeated = 80;
 
-using FillRowFn = void (*)(const void*, int64_t, int64_t, void*);
-
-FillRowFn FillRowOf(size_t size) {
-  switch (size) {
-    case 1: return &FillRow<uint8_t>;
-    case 2: return &FillRow<uint16_t>;
-    case 4: return &FillRow<uint32_t>;
-    case 8: return &FillRow<uint64_t>;
-    default: Throw(ErrorCode::kInternal, "elements of ", size, " bytes in a tile");
-  }
+int64_t StrideOf(const BroadcastLoops& loops, int tensor, int dim) {
+  return tensor == kOut ? loops.out_stride(dim) : loops.stride(tensor, dim);
 }
 
 }  // namespace
 
-BroadcastTiles::BroadcastTiles(const BroadcastLoops& loops, std::span<const TileInput> inputs, void* out,
-                               size_t out_size)
-    : loops_(loops), inputs_(inputs), out_(static_cast<char*>(out)), out_size_(static_cast<int64_t>(out_size)) {
-  cols_ = loops.cols();
-  rows_ = loops.numel() / std::max<int64_t>(1, cols_);
-  if (cols_ > kTile) {
-    parts_ = (cols_ + kTile - 1) / kTile;
-    // Equal parts of whole cache lines.
-    part_cols_ = ((cols_ + parts_ - 1) / parts_ + 15) / 16 * 16;
-    parts_ = (cols_ + part_cols_ - 1) / part_cols_;
-    tile_rows_ = 1;
-  } else {
-    part_cols_ = cols_;
-    tile_rows_ = kTile / std::max<int64_t>(1, cols_);
+// Of a tile: its part of the dimension that is cut, and where its elements begin in each tensor.
+class BroadcastTiles::Position {
+ public:
+  Position(const BroadcastTiles& tiles, int64_t tile) : tiles_(tiles), part_(tile % tiles.parts_) {
+    const int count = static_cast<int>(tiles.inputs_.size());
+    for (int k = kOut; k < count; ++k) At(k) = part_ * tiles.steps_ * StrideOf(tiles.loops_, k, tiles.cut_);
+    int64_t rest = tile / tiles.parts_;
+    for (int d = tiles.cut_ - 1; d >= 0; --d) {
+      const int64_t dim = tiles.loops_.dim(d);
+      const int64_t at = rest % dim;
+      index_[static_cast<size_t>(d)] = at;
+      rest /= dim;
+      for (int k = kOut; k < count; ++k) At(k) += at * StrideOf(tiles.loops_, k, d);
+    }
   }
-  // What has gaps between short rows gets its results from a tile without.
-  scatters_ = tile_rows_ > 1 && !IsDense(-1);
-  tiles_ = (rows_ + tile_rows_ - 1) / tile_rows_ * parts_;
-  for (size_t i = 0; i < inputs.size(); ++i) kinds_[i] = KindOf(static_cast<int>(i));
+
+  void Next() {
+    if (++part_ < tiles_.parts_) return Move(tiles_.cut_, tiles_.steps_);
+    Move(tiles_.cut_, -(part_ - 1) * tiles_.steps_);
+    part_ = 0;
+    for (int d = tiles_.cut_ - 1; d >= 0; --d) {
+      int64_t& at = index_[static_cast<size_t>(d)];
+      if (++at < tiles_.loops_.dim(d)) return Move(d, 1);
+      Move(d, 1 - at);
+      at = 0;
+    }
+  }
+
+  int64_t steps() const { return std::min(tiles_.steps_, tiles_.loops_.dim(tiles_.cut_) - part_ * tiles_.steps_); }
+  int64_t offset(int tensor) const { return offsets_[static_cast<size_t>(tensor + 1)]; }
+
+ private:
+  int64_t& At(int tensor) { return offsets_[static_cast<size_t>(tensor + 1)]; }
+  void Move(int dim, int64_t by) {
+    const int count = static_cast<int>(tiles_.inputs_.size());
+    for (int k = kOut; k < count; ++k) At(k) += by * StrideOf(tiles_.loops_, k, dim);
+  }
+
+  const BroadcastTiles& tiles_;
+  int64_t part_;
+  std::array<int64_t, BroadcastLoops::kMaxRank> index_;
+  std::array<int64_t, kMaxInputs + 1> offsets_;
+};
+
+BroadcastTiles::BroadcastTiles(const BroadcastLoops& loops, std::span<const TileInput> inputs, void* out,
+                               size_t out_size, UniformInputs uniform)
+    : loops_(loops), inputs_(inputs), out_(static_cast<char*>(out)), out_size_(out_size) {
+  if (loops.numel() == 0) return;
+  Cut(uniform == UniformInputs::kAsOneElement && loops.cols() * ChangingByRow() >= kManyRepeated);
+  for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    kinds_[at] = KindOf(i, uniform);
+    if (kinds_[at] == Kind::kCopied) boxes_[at] = BoxOf(i);
+  }
+  scatters_ = KindOf(kOut, UniformInputs::kRepeated) == Kind::kCopied;
+  if (scatters_) out_box_ = BoxOf(kOut);
+}
+
+// The dimension, from the innermost out, that does not fit a tile, into even parts; or the outermost.
+void BroadcastTiles::Cut(bool rows_alone) {
+  cut_ = loops_.rank() - 1;
+  inner_ = 1;
+  while (cut_ > 0 && loops_.dim(cut_) * inner_ <= kTile) {
+    if (rows_alone && inner_ > 1) break;
+    inner_ *= loops_.dim(cut_--);
+  }
+  const int64_t dim = loops_.dim(cut_);
+  const int64_t most = rows_alone && inner_ > 1 ? 1 : std::max<int64_t>(1, kTile / inner_);
+  parts_ = (dim + most - 1) / most;
+  steps_ = (dim + parts_ - 1) / parts_;
+  // Parts of a row: whole cache lines.
+  if (parts_ > 1 && inner_ == 1) steps_ = (steps_ + 15) / 16 * 16;
+  parts_ = (dim + steps_ - 1) / steps_;
+  tiles_ = parts_;
+  for (int d = 0; d < cut_; ++d) tiles_ *= loops_.dim(d);
+}
+
+// The inputs that are the same along the rows, but not everywhere.
+int64_t BroadcastTiles::ChangingByRow() const {
+  const int inner = loops_.rank() - 1;
+  int64_t count = 0;
+  for (int i = 0; i < static_cast<int>(inputs_.size()); ++i) {
+    if (loops_.stride(i, inner) != 0) continue;
+    bool changes = false;
+    for (int d = 0; d < inner; ++d) changes = changes || loops_.stride(i, d) != 0;
+    if (changes) ++count;
+  }
+  return count;
+}
+
+BroadcastTiles::Kind BroadcastTiles::KindOf(int tensor, UniformInputs uniform) const {
+  bool in_place = true;
+  bool same = true;
+  int64_t next = 1;
+  for (int d = loops_.rank() - 1; d >= cut_; --d) {
+    const int64_t count = d == cut_ ? steps_ : loops_.dim(d);
+    const int64_t stride = StrideOf(loops_, tensor, d);
+    in_place = in_place && (stride == next || count == 1);
+    same = same && (stride == 0 || count == 1);
+    next *= count;
+  }
+  if (same && uniform == UniformInputs::kAsOneElement) return Kind::kUniform;
+  return in_place ? Kind::kInPlace : Kind::kCopied;
+}
+
+BroadcastTiles::Box BroadcastTiles::BoxOf(int tensor) const {
+  Box box;
+  int64_t next = inner_ * steps_;
+  for (int d = cut_; d < loops_.rank(); ++d) {
+    const int64_t count = d == cut_ ? steps_ : loops_.dim(d);
+    const int64_t stride = StrideOf(loops_, tensor, d);
+    next /= count;
+    BoxDim dim{count, stride, next};
+    if (tensor == kOut) std::swap(dim.from, dim.to);
+    BoxDim* const last = box.rank == 0 ? nullptr : &box.dims[static_cast<size_t>(box.rank - 1)];
+    if (last != nullptr && last->from == dim.from * count && last->to == dim.to * count) {
+      *last = {last->count * count, dim.from, dim.to};
+      if (box.rank == 1) box.per_step *= count;
+    } else {
+      box.dims[static_cast<size_t>(box.rank++)] = dim;
+    }
+  }
+  return box;
 }
 
 void BroadcastTiles::Run(ThreadPool* pool, Body body) const {
   if (loops_.numel() == 0) return;
   // About 5 us a chunk at least, at the speed of a cheap operator.
   constexpr int64_t kMinElements = 32768;
-  ParallelFor(pool, tiles_, std::max<int64_t>(1, kMinElements / (tile_rows_ * part_cols_)),
+  ParallelFor(pool, tiles_, std::max<int64_t>(1, kMinElements / (steps_ * inner_)),
               [&](int64_t begin, int64_t end) { RunTiles(begin, end, body); });
-}
-
-const char* BroadcastTiles::At(int input, int64_t element) const {
-  const TileInput& tensor = inputs_[static_cast<size_t>(input)];
-  return static_cast<const char*>(tensor.data) + element * static_cast<int64_t>(tensor.size);
 }
 
 void BroadcastTiles::RunTiles(int64_t begin, int64_t end, Body body) const {
   alignas(64) char buffers[kMaxInputs][kTile * kMaxSize];
   alignas(64) char results[kTile * kMaxSize];
-  std::array<const char*, kMaxInputs> filled{};  // inputs whose tile is the same for all tiles
-  int64_t row = begin / parts_ * tile_rows_;
-  int64_t col = begin % parts_ * part_cols_;
-  for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t rows = std::min(tile_rows_, rows_ - row);
-    const int64_t cols = std::min(part_cols_, cols_ - col);
-    const int64_t out_offset = RowOffset(-1, row) + col;
-    Inputs tile_inputs;
-    for (int i = 0; i < static_cast<int>(inputs_.size()); ++i) {
-      const size_t at = static_cast<size_t>(i);
-      char* const buffer = buffers[i];
-      if (kinds_[at] == Kind::kWhole) {
-        tile_inputs[at] = At(i, scatters_ ? row * cols_ : out_offset);
-      } else if (kinds_[at] == Kind::kSameTile) {
-        if (filled[at] == nullptr) {
-          Fill(i, 0, 0, std::min(tile_rows_, rows_), part_cols_, buffer);
-          filled[at] = buffer;
-        }
-        tile_inputs[at] = filled[at];
-      } else if (tile_rows_ == 1 && Stride(i, loops_.rank() - 1) == 1) {
-        tile_inputs[at] = At(i, RowOffset(i, row) + col);
-      } else {
-        Fill(i, row, col, rows, cols, buffer);
-        tile_inputs[at] = buffer;
-      }
+  // What a buffer holds: the tile that begins there, and its steps.
+  struct Held {
+    int64_t offset = 0;
+    int64_t steps = 0;
+  };
+  std::array<Held, kMaxInputs> held{};
+  const auto copy = [](const Box& box, int64_t steps, const char* from, char* to, size_t size) {
+    std::array<BoxDim, BroadcastLoops::kMaxRank> dims;
+    std::copy_n(box.dims.begin(), box.rank, dims.begin());
+    dims[0].count = steps * box.per_step;
+    CopyBox({dims.data(), static_cast<size_t>(box.rank)}, from, to, size, BlockCopyOf(size));
+  };
+  Position position(*this, begin);
+  Inputs tile;
+  for (int64_t i = begin; i < end; ++i, position.Next()) {
+    const int64_t steps = position.steps();
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      const int64_t offset = position.offset(static_cast<int>(k));
+      const size_t size = inputs_[k].size;
+      const char* const data = static_cast<const char*>(inputs_[k].data) + offset * static_cast<int64_t>(size);
+      tile[k] = kinds_[k] == Kind::kCopied ? buffers[k] : data;
+      if (kinds_[k] != Kind::kCopied || (held[k].offset == offset && held[k].steps >= steps)) continue;
+      copy(boxes_[k], steps, data, buffers[k], size);
+      held[k] = {offset, steps};
     }
-    body(tile_inputs, scatters_ ? results : out_ + out_offset * out_size_, rows * cols);
-    if (scatters_) Scatter(results, row, rows);
-    col += part_cols_;
-    if (col >= cols_) {
-      col = 0;
-      row += tile_rows_;
-    }
-  }
-}
-
-// The tensor (-1: the output) has no gaps.
-bool BroadcastTiles::IsDense(int tensor) const {
-  int64_t expected = 1;
-  for (int d = loops_.rank() - 1; d >= 0; --d) {
-    if (Stride(tensor, d) != expected) return false;
-    expected *= loops_.dim(d);
-  }
-  return true;
-}
-
-BroadcastTiles::Kind BroadcastTiles::KindOf(int input) const {
-  const int inner = loops_.rank() - 1;
-  bool whole = true;
-  bool outer_constant = true;
-  for (int d = inner; d >= 0; --d) {
-    whole = whole && Stride(input, d) == loops_.out_stride(d);
-    if (d < inner) outer_constant = outer_constant && Stride(input, d) == 0;
-  }
-  if (scatters_ ? IsDense(input) : whole) return Kind::kWhole;
-  return outer_constant && (parts_ == 1 || Stride(input, inner) == 0) ? Kind::kSameTile : Kind::kOther;
-}
-
-// Of the first element in a row of an input, or of the output (input -1).
-int64_t BroadcastTiles::RowOffset(int input, int64_t row) const {
-  if (loops_.rank() == 1) return 0;
-  int64_t offset = 0;
-  for (int d = loops_.rank() - 2; d > 0 && row > 0; --d) {
-    offset += row % loops_.dim(d) * Stride(input, d);
-    row /= loops_.dim(d);
-  }
-  return offset + row * Stride(input, 0);
-}
-
-// The input's values in part of some rows, one after another.
-void BroadcastTiles::Fill(int input, int64_t row, int64_t col, int64_t rows, int64_t cols, void* to) const {
-  const size_t size = inputs_[static_cast<size_t>(input)].size;
-  const FillRowFn fill = FillRowOf(size);
-  const int64_t stride = Stride(input, loops_.rank() - 1);
-  char* target = static_cast<char*>(to);
-  for (int64_t r = 0; r < rows; ++r, target += cols * static_cast<int64_t>(size)) {
-    fill(At(input, RowOffset(input, row + r) + col * stride), stride, cols, target);
-  }
-}
-
-// The results of some whole rows to where they belong.
-void BroadcastTiles::Scatter(const char* results, int64_t row, int64_t rows) const {
-  const int64_t bytes = cols_ * out_size_;
-  for (int64_t r = 0; r < rows; ++r, results += bytes) {
-    std::memcpy(out_ + RowOffset(-1, row + r) * out_size_, results, static_cast<size_t>(bytes));
+    char* const out = out_ + position.offset(kOut) * static_cast<int64_t>(out_size_);
+    body(tile, scatters_ ? results : out, steps * inner_);
+    if (scatters_) copy(out_box_, steps, results, out, out_size_);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/function_ref.h"
 #include "base/thread_pool.h"
+#include "kernels/cpu/movement/block_copy.h"
 #include "kernels/cpu/vector/elementwise.h"
 
 namespace wherry::cpu {
@@ -18,7 +19,12 @@ struct TileInput {
   size_t size = 0;
 };
 
-// Tiles of whole rows (or parts of long rows): at most kTile elements.
+// What a tile's body makes of an operand that is one element in all of a tile.
+enum class UniformInputs : uint8_t { kAsOneElement, kRepeated };
+
+// A tile is a box of at most kTile elements: some steps along one dimension, and all of the dimensions inside it. An
+// operand whose elements of a box do not lie one after another in memory is copied to a buffer, by loops over two
+// dimensions at least: rows of 16 elements one by one took ten times as long as what was computed of them.
 class BroadcastTiles {
  public:
   static constexpr int kMaxInputs = BroadcastLoops::kMaxInputs;
@@ -30,7 +36,11 @@ class BroadcastTiles {
   using Body = FunctionRef<void(const Inputs& inputs, void* out, int64_t n)>;
 
   // All arguments must outlive it.
-  BroadcastTiles(const BroadcastLoops& loops, std::span<const TileInput> inputs, void* out, size_t out_size);
+  BroadcastTiles(const BroadcastLoops& loops, std::span<const TileInput> inputs, void* out, size_t out_size,
+                 UniformInputs uniform);
+
+  // The body is given one element of this input.
+  bool IsUniform(int input) const { return kinds_[static_cast<size_t>(input)] == Kind::kUniform; }
 
   // Calls body for all tiles. out may be an input that has its shape, strides and size. Allocates nothing; a null pool
   // means on the caller alone; how tiles are cut does not depend on the threads.
@@ -38,32 +48,38 @@ class BroadcastTiles {
 
  private:
   enum class Kind : uint8_t {
-    kWhole,     // as the tile's result: read where it is
-    kSameTile,  // every tile looks alike: filled once
-    kOther,
+    kInPlace,  // one element after another in every tile: read where it is
+    kUniform,  // one element in each tile
+    kCopied,
   };
+  // How the elements of a tile lie, for a copy to where they lie one after another (or of the results back): the
+  // dimensions of a box, with those merged that it walks evenly.
+  struct Box {
+    std::array<BoxDim, BroadcastLoops::kMaxRank> dims;
+    int rank = 0;
+    int64_t per_step = 1;  // the outermost count, for each step along the dimension that is cut
+  };
+  class Position;
 
-  int64_t Stride(int input, int dim) const { return loops_.stride(input, dim); }
-  const char* At(int input, int64_t element) const;
-  bool IsDense(int tensor) const;
-  Kind KindOf(int input) const;
-  int64_t RowOffset(int input, int64_t row) const;
-  void Fill(int input, int64_t row, int64_t col, int64_t rows, int64_t cols, void* to) const;
-  void Scatter(const char* results, int64_t row, int64_t rows) const;
+  void Cut(bool rows_alone);
+  int64_t ChangingByRow() const;
+  Kind KindOf(int tensor, UniformInputs uniform) const;
+  Box BoxOf(int tensor) const;
   void RunTiles(int64_t begin, int64_t end, Body body) const;
 
   const BroadcastLoops& loops_;
   std::span<const TileInput> inputs_;
   char* const out_;
-  const int64_t out_size_;
-  int64_t cols_;
-  int64_t rows_;
-  int64_t parts_ = 1;  // tiles of a row
-  int64_t part_cols_;
-  int64_t tile_rows_;
-  bool scatters_ = false;
-  int64_t tiles_;
+  const size_t out_size_;
+  int cut_ = 0;        // the dimension that is cut
+  int64_t inner_ = 1;  // elements of a step along it
+  int64_t steps_ = 1;  // of a tile at most
+  int64_t parts_ = 1;  // of the dimension
+  int64_t tiles_ = 1;
   std::array<Kind, kMaxInputs> kinds_{};
+  std::array<Box, kMaxInputs> boxes_;  // of the inputs that are copied
+  bool scatters_ = false;              // the results of a tile do not lie one after another
+  Box out_box_;
 };
 
 }  // namespace wherry::cpu

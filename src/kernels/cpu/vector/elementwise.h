@@ -56,7 +56,7 @@ class CompiledElementwise {
   int inputs() const { return inputs_; }
 
  private:
-  friend class ElementwiseRunner;
+  friend class ElementwiseCalls;
 
   // Where an operand is: input i, or buffer j as kMaxInputs + j, or the output.
   static constexpr int8_t kOutput = -1;
