@@ -95,6 +95,17 @@ void Gather(const CpuContext& context, const DenseTensor& x, const DenseTensor& 
   if (out->numel() == 0) return;
   const AxisRun run = RunAlong(x.shape(), axis);
   const auto count = static_cast<size_t>(index.numel());
+  if (count == 1) {
+    const int64_t position = index.dtype() == DataType::kInt32 ? PositionOf(*index.data<int32_t>(), run.extent)
+                                                               : PositionOf(*index.data<int64_t>(), run.extent);
+    const int64_t dims[] = {run.outer, run.inner};
+    const int64_t from[] = {run.extent * run.inner, 1};
+    const int64_t to[] = {run.inner, 1};
+    const StridedDims source{dims, from};
+    StridedCopy(BroadcastLoops({dims, to}, {&source, 1}), x.data<T>() + position * run.inner, out->mutable_data<T>(),
+                sizeof(T), context.pool());
+    return;
+  }
   if (index.dtype() == DataType::kInt32) {
     GatherAlong<T, int32_t>(context, run, {index.data<int32_t>(), count}, x.data<T>(), out->mutable_data<T>());
   } else {

@@ -142,7 +142,9 @@ void PackMatrix(const DenseTensor& weight, std::string_view format, void* packed
 
 std::shared_ptr<const KernelPlan> MakePlan(const KernelProblem& problem, const Matrices& x, const Matrices& y,
                                            const char* weight, std::string_view form) {
-  const bool packs = y.batch.empty() && problem.IsConstant(weight);
+  // A panel holds 64 columns: of one, most would be zeros.
+  const bool is_column = y.columns == 1 && x.column_stride == 1;
+  const bool packs = y.batch.empty() && problem.IsConstant(weight) && !is_column;
   auto plan = std::make_shared<MatmulPlan>(x, y, packs, problem.threads());
   if (packs) {
     plan->packs.push_back({static_cast<int>(kY), StrCat(LayoutFormat(kFormat, plan->gemm.packed_layout), form)});

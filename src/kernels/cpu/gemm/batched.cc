@@ -1,6 +1,7 @@
 // Products with unpacked right-hand sides: how each is brought into panels.
 #include <algorithm>
 
+#include "kernels/cpu/gemm/dot_products.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/gemm_call.h"
 #include "kernels/cpu/gemm/run_gemm.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr int64_t kMaxRowsInPlace = 2 * RowTiles::kMaxHeight;
 
 enum class BatchPlan {
+  kDots,        // one column, or one row of a transposed b: nothing is packed
   kOneProduct,  // a and b do not change, or only a's rows go on: one product with more rows
   kEachInTurn,  // few products: every thread works on the same one
   kPerThread,   // many products: each is one thread's
@@ -28,11 +30,55 @@ struct Plan {
 // Whether b is the same for all products.
 bool SharesB(const BatchedGemm& g) { return g.packed_b != nullptr || g.b_batch_stride == 0; }
 
+// All rows of the batch are like those of one product.
+bool RowsGoOn(const BatchedGemm& g) {
+  return SharesB(g) && g.a_batch_stride == g.m * g.a.row_stride && g.c_batch_stride == g.m * g.c_stride;
+}
+
+// Where panels would be filled with zeros, or b transposed for a single row.
+bool IsDots(const BatchedGemm& g) {
+  if (g.packed_b != nullptr || g.a.col_stride != 1 || g.b.row_stride != 1) return false;
+  const bool one_row = g.m == 1 && (g.batch == 1 || !RowsGoOn(g)) && g.b.col_stride != 1;
+  return one_row || (g.n == 1 && g.c_stride == 1);
+}
+
+DotBatch DotsOf(const BatchedGemm& g) {
+  DotBatch dots;
+  dots.first.k = g.k;
+  dots.first.out = g.c;
+  dots.first.epilogue_row = g.epilogue_row0;
+  dots.out_stride = g.c_batch_stride;
+  if (g.n == 1) {
+    const bool as_one = RowsGoOn(g);
+    dots.first.rows = g.a.data;
+    dots.first.row_stride = g.a.row_stride;
+    dots.first.count = as_one ? g.m * g.batch : g.m;
+    dots.first.x = g.b.data;
+    dots.first.is_column = true;
+    dots.batch = as_one ? 1 : g.batch;
+    dots.rows_stride = g.a_batch_stride;
+    dots.x_stride = g.b_batch_stride;
+  } else {
+    dots.first.rows = g.b.data;
+    dots.first.row_stride = g.b.col_stride;
+    dots.first.count = g.n;
+    dots.first.x = g.a.data;
+    dots.batch = g.batch;
+    dots.rows_stride = g.b_batch_stride;
+    dots.x_stride = g.a_batch_stride;
+  }
+  return dots;
+}
+
 Plan MakePlan(const BatchedGemm& g, int threads) {
   Plan plan;
   plan.in_place = g.b.col_stride == 1 && g.m <= kMaxRowsInPlace;
-  const bool rows_go_on =
-      SharesB(g) && g.a_batch_stride == g.m * g.a.row_stride && g.c_batch_stride == g.m * g.c_stride;
+  const bool rows_go_on = RowsGoOn(g);
+  if (IsDots(g)) {
+    plan.kind = BatchPlan::kDots;
+    plan.slot_floats = plan.slots = 0;
+    return plan;
+  }
   if (g.batch == 1 || rows_go_on) {
     plan.kind = BatchPlan::kOneProduct;
     plan.in_place = g.b.col_stride == 1 && g.m * g.batch <= kMaxRowsInPlace;
@@ -103,6 +149,7 @@ void RunBatchedGemm(const BatchedGemm& gemm, const TileEpilogue& epilogue, float
   const int threads = pool == nullptr ? 1 : pool->threads();
   const Plan plan = MakePlan(gemm, threads);
   switch (plan.kind) {
+    case BatchPlan::kDots: return RunDotProducts(DotsOf(gemm), epilogue, pool);
     case BatchPlan::kOneProduct: {
       GemmCall call = CallOf(gemm, 0, MakePanels(gemm, plan.in_place, gemm.b, scratch, pool), epilogue);
       call.m = gemm.m * gemm.batch;

@@ -224,7 +224,8 @@ TEST(Gemm, AddedOperandMayBeTheOutput) {
   });
 }
 
-void CheckBatched(int64_t batch, const Shape& s, bool share_a, bool share_b, bool transpose_b, ThreadPool* pool) {
+void CheckBatched(int64_t batch, const Shape& s, bool share_a, bool share_b, bool transpose_b, bool plain,
+                  ThreadPool* pool) {
   SCOPED_TRACE(testing::Message() << batch << " x " << s.m << "x" << s.k << "x" << s.n << " " << share_a << share_b
                                   << transpose_b);
   const std::vector<float> a_data = Random((share_a ? 1 : batch) * s.m * s.k, 16);
@@ -245,7 +246,7 @@ void CheckBatched(int64_t batch, const Shape& s, bool share_a, bool share_b, boo
   g.c_stride = s.n;
   g.c_batch_stride = s.m * s.n;
   TileEpilogue epilogue;
-  epilogue.Bias(bias.data()).Add(residual.data(), s.n);
+  if (!plain) epilogue.Bias(bias.data()).Add(residual.data(), s.n);
   std::vector<float> scratch(static_cast<size_t>(BatchedGemmScratchFloats(g, pool == nullptr ? 1 : pool->threads())));
   RunBatchedGemm(g, epilogue, scratch.data(), pool);
   for (int64_t i = 0; i < batch; ++i) {
@@ -256,22 +257,26 @@ void CheckBatched(int64_t batch, const Shape& s, bool share_a, bool share_b, boo
     const std::vector<double> want = Reference(a, b, s.m, s.n, s.k);
     for (size_t j = 0; j < want.size(); ++j) {
       const size_t at = static_cast<size_t>(i * s.m * s.n) + j;
-      ASSERT_NEAR(c[at], want[j] + bias[j % static_cast<size_t>(s.n)] + residual[at], Tolerance(s.k)) << i << "," << j;
+      const double added = plain ? 0.0 : double{bias[j % static_cast<size_t>(s.n)]} + double{residual[at]};
+      ASSERT_NEAR(c[at], want[j] + added, Tolerance(s.k)) << i << "," << j;
     }
   }
 }
 
 TEST(Gemm, Batched) {
   ThreadPool two(2);
-  const Shape shapes[] = {{1, 40, 64}, {1, 33, 100}, {3, 7, 5}, {12, 20, 130}, {40, 16, 70}, {17, 64, 17}, {2, 0, 3}};
+  const Shape shapes[] = {{1, 40, 64}, {1, 33, 100}, {3, 7, 5},    {12, 20, 130}, {40, 16, 70}, {17, 64, 17},
+                          {2, 0, 3},   {1, 3, 1},    {150, 16, 1}, {33, 37, 1},   {7, 0, 1},    {1, 37, 19}};
   ForEachIsa([&] {
     for (ThreadPool* pool : {static_cast<ThreadPool*>(nullptr), &two}) {
       for (const Shape& s : shapes) {
         for (const int64_t batch : {1, 3, 9}) {
-          CheckBatched(batch, s, false, false, false, pool);
-          CheckBatched(batch, s, false, false, true, pool);
-          CheckBatched(batch, s, false, true, false, pool);
-          CheckBatched(batch, s, true, false, true, pool);
+          for (const bool plain : {false, true}) {
+            CheckBatched(batch, s, false, false, false, plain, pool);
+            CheckBatched(batch, s, false, false, true, plain, pool);
+            CheckBatched(batch, s, false, true, false, plain, pool);
+            CheckBatched(batch, s, true, false, true, plain, pool);
+          }
         }
       }
     }

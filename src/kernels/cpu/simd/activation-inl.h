@@ -27,12 +27,12 @@ HWY_INLINE FloatVec ExpM1Negative(FloatVec x) {
 
 // log(1 + e^x).
 HWY_INLINE FloatVec Softplus(FloatVec x) {
-  // max(x, 0) + log(1 + e), e = e^-|x|. The sum 1 + e loses the low bits of e; the quotient brings them back.
-  const FloatVec one = Set(1.0f);
+  // max(x, 0) + log(1 + e), e = e^-|x|; log(1 + e) = 2 atanh(t / 2), t = 2 e / (2 + e), within 2 ulp.
+  constexpr float kP[] = {0.00054710911f, 0.0021876411f, 0.012506727f, 0.083333023f};
   const FloatVec e = Exp(hn::Neg(hn::Abs(x)));
-  const FloatVec sum = hn::Add(one, e);
-  const FloatVec lost = hn::Sub(sum, one);
-  const FloatVec log = hn::IfThenElse(hn::Eq(lost, Zero()), e, hn::Mul(Log(sum), hn::Div(e, lost)));
+  const FloatVec t = hn::Div(e, hn::MulAdd(Set(0.5f), e, Set(1.0f)));
+  const FloatVec w = hn::Mul(t, t);
+  const FloatVec log = hn::MulAdd(hn::Mul(t, w), Polynomial(w, kP), t);
   return hn::Add(Larger(Zero(), x), log);
 }
 
@@ -87,7 +87,7 @@ HWY_INLINE FloatVec Activate(FloatVec v, FloatVec a, FloatVec b) {
     return hn::Abs(v);
   } else if constexpr (kKind == K::kSoftplus) {
     const FloatVec scaled = hn::Mul(a, v);
-    return hn::IfThenElse(hn::Gt(scaled, b), v, hn::Div(Softplus(scaled), a));
+    return hn::IfThenElse(hn::Gt(scaled, b), v, hn::Mul(Softplus(scaled), hn::Div(Set(1.0f), a)));
   } else if constexpr (kKind == K::kMish) {
     return Mish(v);
   } else if constexpr (kKind == K::kErf) {
