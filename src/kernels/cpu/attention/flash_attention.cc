@@ -1,10 +1,11 @@
 #include "kernels/cpu/attention/flash_attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "base/cancellation.h"
 #include "base/check.h"
+#include "kernels/cpu/attention/flash_block.h"
 #include "kernels/cpu/gemm/gemm_call.h"
 #include "kernels/cpu/gemm/run_gemm.h"
 
@@ -12,8 +13,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/attention/flash_attention.cc"
 #include "kernels/cpu/simd/foreach_isa.h"
 
-#include "kernels/cpu/simd/math-inl.h"
-#include "kernels/cpu/vector/reduce-inl.h"
+#include "kernels/cpu/attention/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
@@ -40,78 +40,90 @@ void DirectScores(const FlashHead& head, int64_t row, int64_t k0, int64_t n, flo
   }
 }
 
-// scores = scale * scores + added, or masked_score where not allowed.
-void MaskScores(const FlashHead& head, int64_t row, int64_t k0, int64_t live, float* scores) {
-  const int64_t place = row * head.mask_query_stride + k0 * head.mask_key_stride;
-  const FloatVec scale = Set(head.scale);
-  const bool one = head.mask_key_stride == 0;
-  int64_t j = 0;
-  if (head.allowed != nullptr) {
-    const bool* const allowed = head.allowed + place;
-    const float masked = head.masked_score;
-    if (one) {
-      for (; j + kLanes <= live; j += kLanes)
-        Store(allowed[0] ? hn::Mul(Load(scores + j), scale) : Set(masked), scores + j);
-    } else {
-      const hn::Rebind<uint8_t, FloatTag> bytes;
-      for (; j + kLanes <= live; j += kLanes) {
-        const auto flags = hn::PromoteTo(IntTag(), hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(allowed + j)));
-        const FloatMask keep = hn::RebindMask(FloatTag(), hn::Ne(flags, hn::Zero(IntTag())));
-        Store(hn::IfThenElse(keep, hn::Mul(Load(scores + j), scale), Set(masked)), scores + j);
-      }
+// The form of whole tiles whose queries see all their keys.
+ScoreForm WholeForm(const FlashHead& head) {
+  if (ScaleLast(head)) return ScoreForm::kPlain;
+  return head.added != nullptr && head.mask_key_stride == 1 ? ScoreForm::kAdded : ScoreForm::kLater;
+}
+
+// Queries [row0, row0 + MR) meet the first `seen` keys of the block, all that the last of them sees.
+template <int MR>
+void MeetRows(const FlashHead& head, const FlashBlock& block, int64_t row0, int64_t seen, Running* running) {
+  FloatVec best[MR];
+  for (int r = 0; r < MR; ++r) best[r] = Set(-std::numeric_limits<float>::infinity());
+  const ScoreForm whole = WholeForm(head);
+  // Keys that the first query sees.
+  const int64_t all_see = std::min(seen, head.visible + row0 - block.k0);
+  for (int64_t j = 0; j < seen; j += kPanelColumns) {
+    const int64_t columns = ColumnsOf(j, block.n);
+    const int64_t cols = std::min(columns, seen - j);
+    const ScoreForm form = j + cols <= all_see ? whole : ScoreForm::kLater;
+    const float* const added =
+        form == ScoreForm::kAdded ? head.added + row0 * head.mask_query_stride + block.k0 + j : nullptr;
+    float* const scores = block.scores + j;
+    const int64_t live = form == ScoreForm::kLater ? columns : cols;
+    WithVectors(columns, ScoresBody<MR>{head, form, row0, block.keys + j * head.size, live, added, scores, best});
+    if (form != ScoreForm::kLater) continue;
+    for (int r = 0; r < MR; ++r) {
+      const int64_t sees = std::clamp<int64_t>(head.visible + row0 + r - block.k0 - j, 0, cols);
+      MaskScores(head, row0 + r, block.k0 + j, sees, columns, scores + r * kFlashKeyBlock, best + r);
     }
-    for (; j < live; ++j) scores[j] = allowed[one ? 0 : j] ? scores[j] * head.scale : masked;
-  } else if (head.added != nullptr && !one) {
-    const float* const added = head.added + place;
-    for (; j + kLanes <= live; j += kLanes) Store(hn::MulAdd(Load(scores + j), scale, Load(added + j)), scores + j);
-    for (; j < live; ++j) scores[j] = scores[j] * head.scale + added[j];
-  } else {
-    const float added = head.added == nullptr ? 0.0f : head.added[place];
-    for (; j + kLanes <= live; j += kLanes) Store(hn::MulAdd(Load(scores + j), scale, Set(added)), scores + j);
-    for (; j < live; ++j) scores[j] = scores[j] * head.scale + added;
+  }
+  float shrink[MR];
+  float factor[MR];
+  const bool last = block.k0 + block.n >= std::min(head.keys, head.visible + row0 + MR - 1);
+  WeighRows<MR>(head, best, seen, block.scores, kFlashKeyBlock, running, shrink);
+  for (int r = 0; r < MR; ++r) factor[r] = last ? LastFactor(head, running[r].sum) : 1.0f;
+  const Onto onto{block.k0 == 0 ? nullptr : shrink, factor};
+  for (int64_t j = 0; j < head.value_size; j += kPanelColumns) {
+    const float* const panel = block.values + j * block.n;
+    float* const out = head.out + row0 * head.out_stride + j;
+    const int64_t cols = std::min(kPanelColumns, head.value_size - j);
+    WithVectors(ColumnsOf(j, head.value_size),
+                ValuesBody<MR>{block.scores, seen, panel, onto, out, head.out_stride, cols});
   }
 }
 
-// The scores of query `row` and keys [k0, k0 + n) become e^(score - maximum), 0 where the query does not see the key.
-// `maximum` (before the scale, where nothing is added) and `sum` are those of the query so far. Returns what its result
-// so far is to be multiplied by.
-float TakeScores(const FlashHead& head, int64_t row, int64_t k0, int64_t n, float* scores, float* maximum, float* sum) {
-  const int64_t live = std::clamp<int64_t>(head.visible + row - k0, 0, n);
-  // Where nothing is added the scale goes into the exponent. The maximum is subtracted first: of scores about 1e11 the
-  // product's rounding error is in the thousands, and e to that is infinite.
-  const bool plain = head.added == nullptr && head.allowed == nullptr && head.scale > 0.0f;
-  if (!plain) MaskScores(head, row, k0, live, scores);
-  const float factor = plain ? head.scale : 1.0f;
-  // It may lose a NaN: the exponentials bring it back.
-  const float largest = ReduceMapped<NumberMaxOp>(scores, live, Identity());
-  const float before = *maximum;
-  const float after = largest > before ? largest : before;
-  // With all scores -inf so far, every exponential is to be 0.
-  const float base = after == -std::numeric_limits<float>::infinity() ? 0.0f : after;
-  const FloatVec f = Set(factor);
-  const FloatVec origin = Set(base);
-  FloatVec sum0 = Zero();
-  FloatVec sum1 = Zero();
-  int64_t j = 0;
-  for (; j + 2 * kLanes <= live; j += 2 * kLanes) {
-    const FloatVec e0 = Exp(hn::Mul(hn::Sub(Load(scores + j), origin), f));
-    const FloatVec e1 = Exp(hn::Mul(hn::Sub(Load(scores + j + kLanes), origin), f));
-    Store(e0, scores + j);
-    Store(e1, scores + j + kLanes);
-    sum0 = hn::Add(sum0, e0);
-    sum1 = hn::Add(sum1, e1);
+// The results of queries that see nothing.
+void FillRows(const FlashHead& head, int64_t begin, int64_t end) {
+  const float x = 0.0f * LastFactor(head, 0.0f);
+  for (int64_t r = begin; r < end; ++r) std::fill_n(head.out + r * head.out_stride, head.value_size, x);
+}
+
+void PackBlock(const FlashHead& head, const FlashBlock& block) {
+  PackKeys(head, block.k0, block.n, block.keys);
+  PackValues(head, block.k0, block.n, block.values);
+}
+
+void MeetBlock(const FlashHead& head, const FlashBlock& block, int64_t begin, int64_t end, Running* running) {
+  const RowTiles tiles(end - begin);
+  for (int64_t t = 0; t < tiles.count; ++t) {
+    const int64_t row0 = begin + tiles.Begin(t);
+    const int64_t rows = tiles.Begin(t + 1) - tiles.Begin(t);
+    const int64_t seen = std::min(block.n, head.visible + row0 + rows - 1 - block.k0);
+    Running* const of_rows = running + (row0 - begin);
+    if (seen <= 0) {
+      if (block.k0 == 0) FillRows(head, row0, row0 + rows);
+      continue;
+    }
+    switch (rows) {  // of more than three there are no fewer in a tile
+      case 3: MeetRows<3>(head, block, row0, seen, of_rows); break;
+      case 4: MeetRows<4>(head, block, row0, seen, of_rows); break;
+      case 5: MeetRows<5>(head, block, row0, seen, of_rows); break;
+      case 6: MeetRows<6>(head, block, row0, seen, of_rows); break;
+    }
   }
-  for (; j < live; j += kLanes) {
-    const int64_t rest = std::min(kLanes, live - j);
-    const FloatVec e = KeepN(Exp(hn::Mul(hn::Sub(LoadN(scores + j, rest), origin), f)), rest);
-    StoreN(e, scores + j, rest);
-    sum0 = hn::Add(sum0, e);
-  }
-  std::fill(scores + live, scores + n, 0.0f);
-  const float shrink = std::exp((before - base) * factor);
-  *maximum = after;
-  *sum = *sum * shrink + SumOp().Lanes(hn::Add(sum0, sum1));
-  return shrink;
+}
+
+// The weights of one query, scores by dot products with keys where they lie. Returns what the result so far is to be
+// multiplied by.
+float DirectWeights(const FlashHead& head, int64_t row, int64_t k0, int64_t n, float* scores, Running* running) {
+  DirectScores(head, row, k0, n, scores);
+  FloatVec best[1] = {Set(-std::numeric_limits<float>::infinity())};
+  MaskScores(head, row, k0, std::clamp<int64_t>(head.visible + row - k0, 0, n), WholeVectors(n), scores, best);
+  float shrink[1];
+  WeighRows<1>(head, best, n, scores, n, running, shrink);
+  return shrink[0];
 }
 
 void ScaleRow(float* x, int64_t n, float factor) {
@@ -129,21 +141,24 @@ HWY_AFTER_NAMESPACE();
 namespace wherry::cpu {
 namespace {
 
-// Keys of a block: as many scores as stay in L1 beside a block of queries, and the block's keys and values in L2.
-constexpr int64_t kKeyBlock = 256;
-constexpr int64_t kQueryBlock = 24;
 // Up to so many queries read the keys where they lie; for more, bringing those into panels pays.
 constexpr int64_t kMaxDirectQueries = 3;
-
-bool ValuesInPlace(int64_t value_size) { return value_size % 16 == 0; }  // whole vectors of every instruction set
+// Panels are as wide as whole vectors, of which 16 is a multiple in every instruction set.
+constexpr int64_t WidestVectors(int64_t n) { return (n + kPanelStep - 1) / kPanelStep * kPanelStep; }
+bool ValuesInPlace(int64_t value_size) { return value_size % kPanelStep == 0; }
 
 struct Scratch {
+  Running* running;
+  float* scores;
   float* keys;
   float* values;
-  float* scores;
-  float* maximum;
-  float* sum;
 };
+
+constexpr auto kDirectWeights = WHERRY_ISA_TABLE(DirectWeights);
+constexpr auto kScaleRow = WHERRY_ISA_TABLE(ScaleRow);
+constexpr auto kPackBlock = WHERRY_ISA_TABLE(PackBlock);
+constexpr auto kMeetBlock = WHERRY_ISA_TABLE(MeetBlock);
+constexpr auto kFillRows = WHERRY_ISA_TABLE(FillRows);
 
 Panels ValuesOf(const FlashHead& head, int64_t k0, int64_t n, float* packed) {
   const float* const values = head.value + k0 * head.value_stride;
@@ -161,90 +176,69 @@ Panels ValuesOf(const FlashHead& head, int64_t k0, int64_t n, float* packed) {
   return panels;
 }
 
-constexpr auto kDirectScores = WHERRY_ISA_TABLE(DirectScores);
-constexpr auto kTakeScores = WHERRY_ISA_TABLE(TakeScores);
-constexpr auto kScaleRow = WHERRY_ISA_TABLE(ScaleRow);
-
-// Queries [r0, r1) meet keys [k0, k0 + n).
-void Meet(const FlashHead& head, int64_t begin, int64_t r0, int64_t r1, int64_t k0, int64_t n, bool direct,
-          const Panels& values, const Scratch& scratch, Isa isa) {
-  static const TileEpilogue plain;
-  const int64_t rows = r1 - r0;
-  if (direct) {
-    for (int64_t r = r0; r < r1; ++r) kDirectScores.Of(isa)(head, r, k0, n, scratch.scores + (r - r0) * kKeyBlock);
-  } else {
-    GemmCall call;
-    call.a = {head.query + r0 * head.query_stride, head.query_stride, 1};
-    call.b = Panels::Packed(scratch.keys, head.size, n);
-    call.c = scratch.scores;
-    call.c_stride = kKeyBlock;
-    call.m = rows;
-    call.n = n;
-    call.k = head.size;
-    call.epilogue = &plain;
-    RunGemmOnCaller(call, isa);
-  }
-  for (int64_t r = r0; r < r1; ++r) {
-    const float shrink = kTakeScores.Of(isa)(head, r, k0, n, scratch.scores + (r - r0) * kKeyBlock,
-                                             scratch.maximum + (r - begin), scratch.sum + (r - begin));
+// Queries [begin, end) meet keys [k0, k0 + n) where they lie.
+void MeetDirectly(const FlashHead& head, int64_t begin, int64_t end, int64_t k0, int64_t n, const Scratch& scratch,
+                  Isa isa) {
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t i = r - begin;
+    const float shrink =
+        kDirectWeights.Of(isa)(head, r, k0, n, scratch.scores + i * kFlashKeyBlock, scratch.running + i);
     if (k0 > 0 && shrink != 1.0f) kScaleRow.Of(isa)(head.out + r * head.out_stride, head.value_size, shrink);
   }
   TileEpilogue onto;
   if (k0 > 0) onto.Add(head.out, head.out_stride);
   GemmCall call;
-  call.a = {scratch.scores, kKeyBlock, 1};
-  call.b = values;
-  call.c = head.out + r0 * head.out_stride;
+  call.a = {scratch.scores, kFlashKeyBlock, 1};
+  call.b = ValuesOf(head, k0, n, scratch.values);
+  call.c = head.out + begin * head.out_stride;
   call.c_stride = head.out_stride;
-  call.m = rows;
+  call.m = end - begin;
   call.n = head.value_size;
   call.k = n;
   call.epilogue = &onto;
-  call.epilogue_row0 = r0;
+  call.epilogue_row0 = begin;
   RunGemmOnCaller(call, isa);
+}
+
+void AttendDirectly(const FlashHead& head, int64_t begin, int64_t end, int64_t keys, const Scratch& scratch, Isa isa) {
+  for (int64_t k0 = 0; k0 < keys; k0 += kFlashKeyBlock) {
+    MeetDirectly(head, begin, end, k0, std::min(kFlashKeyBlock, keys - k0), scratch, isa);
+  }
+  for (int64_t r = begin; r < end; ++r) {
+    kScaleRow.Of(isa)(head.out + r * head.out_stride, head.value_size,
+                      LastFactor(head, scratch.running[r - begin].sum));
+  }
 }
 
 }  // namespace
 
 int64_t FlashScratchFloats(int64_t size, int64_t value_size) {
-  return PackedFloats(size, kKeyBlock) + (ValuesInPlace(value_size) ? 0 : PackedFloats(kKeyBlock, value_size)) +
-         kQueryBlock * kKeyBlock + 2 * kFlashMaxQueries;
+  const int64_t values = std::max(kFlashKeyBlock * WidestVectors(value_size),
+                                  ValuesInPlace(value_size) ? 0 : PackedFloats(kFlashKeyBlock, value_size));
+  return kFlashKeyBlock * RowTiles::kMaxHeight + kFlashKeyBlock * size + values;
 }
 
 void RunFlashAttention(const FlashHead& head, int64_t begin, int64_t end, float* scratch, Isa isa) {
   WHERRY_CHECK(end - begin <= kFlashMaxQueries, end - begin, " queries at once");
   if (begin == end || head.value_size == 0) return;
-  Scratch at;
-  at.keys = scratch;
-  at.values = at.keys + PackedFloats(head.size, kKeyBlock);
-  at.scores = at.values + (ValuesInPlace(head.value_size) ? 0 : PackedFloats(kKeyBlock, head.value_size));
-  at.maximum = at.scores + kQueryBlock * kKeyBlock;
-  at.sum = at.maximum + kFlashMaxQueries;
-  std::fill_n(at.maximum, end - begin, -std::numeric_limits<float>::infinity());
-  std::fill_n(at.sum, end - begin, 0.0f);
-  const bool direct = end - begin <= kMaxDirectQueries;
   // Of the keys, those that the last query sees.
   const int64_t keys = std::clamp<int64_t>(head.visible + end - 1, 0, head.keys);
-  for (int64_t k0 = 0; k0 < keys; k0 += kKeyBlock) {
-    const int64_t n = std::min(kKeyBlock, keys - k0);
-    if (!direct) PackB({head.key + k0 * head.key_stride, 1, head.key_stride}, head.size, n, at.keys, nullptr);
-    const Panels values = ValuesOf(head, k0, n, at.values);
-    for (int64_t r0 = begin; r0 < end; r0 += kQueryBlock) {
-      const int64_t r1 = std::min(end, r0 + kQueryBlock);
-      // Queries that see nothing of the first block get zeros there, of a later one nothing.
-      const int64_t seen = std::min(n, head.visible + r1 - 1 - k0);
-      if (seen > 0) {
-        Meet(head, begin, r0, r1, k0, seen, direct, values, at, isa);
-      } else if (k0 == 0) {
-        for (int64_t r = r0; r < r1; ++r) std::fill_n(head.out + r * head.out_stride, head.value_size, 0.0f);
-      }
-    }
-  }
-  for (int64_t r = begin; r < end; ++r) {
-    float* const out = head.out + r * head.out_stride;
-    if (keys == 0) std::fill_n(out, head.value_size, 0.0f);
-    const float sum = at.sum[r - begin];
-    kScaleRow.Of(isa)(out, head.value_size, sum == 0.0f && head.zero_masked_rows ? 0.0f : 1.0f / sum);
+  if (keys == 0) return kFillRows.Of(isa)(head, begin, end);
+  Scratch at;
+  at.scores = scratch;
+  at.keys = at.scores + kFlashKeyBlock * RowTiles::kMaxHeight;
+  at.values = at.keys + kFlashKeyBlock * head.size;
+  Running running[kFlashMaxQueries];
+  std::fill_n(running, end - begin, Running{-std::numeric_limits<float>::infinity(), 0.0f});
+  at.running = running;
+  if (end - begin <= kMaxDirectQueries) return AttendDirectly(head, begin, end, keys, at, isa);
+  const int64_t blocks = (keys + kFlashKeyBlock - 1) / kFlashKeyBlock;
+  const int64_t step = WidestVectors((keys + blocks - 1) / blocks);
+  for (int64_t k0 = 0; k0 < keys; k0 += step) {
+    ThrowIfCancelled();
+    const FlashBlock block{k0, std::min(step, keys - k0), at.keys, at.values, at.scores};
+    kPackBlock.Of(isa)(head, block);
+    kMeetBlock.Of(isa)(head, block, begin, end, at.running);
   }
 }
 

@@ -42,6 +42,7 @@ std::vector<double> Expected(const FlashHead& head) {
     }
     double sum = 0;
     for (double& weight : weights) sum += weight = std::exp(weight - largest);
+    if (weights.empty() && head.zero_masked_rows) sum = 1.0;
     for (int64_t d = 0; d < head.value_size; ++d) {
       double total = 0;
       for (size_t j = 0; j < weights.size(); ++j) {
@@ -118,6 +119,21 @@ TEST_P(FlashAttentionTest, Causal) {
   Check();
 }
 
+TEST_P(FlashAttentionTest, CausalFirstSeeNothing) {
+  head.visible = -head.queries / 3;
+  head.zero_masked_rows = true;
+  Check();
+}
+
+TEST_P(FlashAttentionTest, CausalAddedPerScore) {
+  head.visible = 1 + std::max<int64_t>(0, head.keys - head.queries);
+  const std::vector<float> added = Values(head.queries * head.keys, 4);
+  head.added = added.data();
+  head.mask_query_stride = head.keys;
+  head.mask_key_stride = 1;
+  Check();
+}
+
 TEST_P(FlashAttentionTest, AddedPerScore) {
   const std::vector<float> added = Values(head.queries * head.keys, 4);
   head.added = added.data();
@@ -157,7 +173,8 @@ TEST_P(FlashAttentionTest, GrowingScores) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, FlashAttentionTest,
                          testing::Values(Sizes{1, 1, 1, 1}, Sizes{2, 300, 64, 64}, Sizes{49, 300, 20, 19},
-                                         Sizes{100, 600, 64, 80}, Sizes{7, 256, 33, 16}, Sizes{8, 257, 16, 130}));
+                                         Sizes{100, 600, 64, 80}, Sizes{7, 256, 33, 16}, Sizes{8, 257, 16, 130},
+                                         Sizes{98, 49, 32, 32}, Sizes{23, 21, 5, 3}, Sizes{16, 8, 4, 40}));
 
 }  // namespace
 }  // namespace wherry::cpu
