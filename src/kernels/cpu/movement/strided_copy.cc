@@ -58,7 +58,8 @@ class Walk {
 };
 
 // The dimension whose steps are the rows of blocks, beside the innermost: the one along which the source's elements are
-// neighbours, if there is one and they are not along the innermost, otherwise the next.
+// neighbours, if there is one and they are not along the innermost. Otherwise the next, unless both are short: then the
+// nearest that makes blocks of some size, which is what their calls cost.
 int RowDim(const BroadcastLoops& loops) {
   const int inner = loops.rank() - 1;
   const int64_t stride = loops.stride(0, inner);
@@ -66,6 +67,10 @@ int RowDim(const BroadcastLoops& loops) {
     for (int d = 0; d < inner; ++d) {
       if (loops.stride(0, d) == 1 && loops.dim(d) >= 4) return d;
     }
+  }
+  constexpr int64_t kSmallBlock = 32;
+  for (int d = inner - 1; d >= 0; --d) {
+    if (loops.dim(d) * loops.cols() >= kSmallBlock) return d;
   }
   return inner - 1;
 }

@@ -94,6 +94,8 @@ TEST(StridedCopy, SlicesAndRepetitions) {
   CheckAllSizes({30000}, {1}, 1, {3});            // a column of a wider tensor
   CheckAllSizes({30000}, {5}, 1, {1});            // and out of one
   CheckAllSizes({9, 1000, 5}, {5, 45, 1}, 0, {6000, 6, 1});
+  CheckAllSizes({50, 16, 2, 2}, {64, 2, 32, 1}, 0, RowMajor({50, 16, 2, 2}));  // small blocks
+  CheckAllSizes({3, 2, 2, 2, 2}, {16, 2, 8, 4, 1}, 0, RowMajor({3, 2, 2, 2, 2}));
 }
 
 TEST(StridedCopy, ScalarsAndNothing) {

@@ -112,32 +112,55 @@ HWY_INLINE void WriteRow(const NormRows& norm, int64_t row, const Standard& stan
   }
 }
 
+// Rows that go through each pass together: what a row waits for (sums of lanes, quotients, a root: most of the time of
+// a row of 128) overlaps with the work on others, which stay in L1.
+constexpr int64_t kMostTogether = 8;
+HWY_INLINE int64_t RowsTogether(const NormRows& norm) {
+  constexpr int64_t kFloats = 4096;
+  return std::clamp<int64_t>(kFloats / std::max<int64_t>(1, norm.cols), 1, kMostTogether);
+}
+
 void LayerNormRows(const NormRows& norm, int64_t begin, int64_t end) {
   const float count = static_cast<float>(norm.cols);
-  for (int64_t r = begin; r < end; ++r) {
-    const float* const x = norm.x + r * norm.cols;
-    const float center = ReduceMapped<SumOp>(x, norm.cols, Identity()) / count;
-    // What the center is off the mean is the mean of what is left.
-    const Moments moments = ShiftedMoments(x, norm.cols, center);
-    const float correction = moments.sum / count;
-    // Not std::max, which would turn NaN into 0.
-    float variance = moments.sum_of_squares / count - correction * correction;
-    if (variance < 0.0f) variance = 0.0f;
-    const float inverse = 1.0f / std::sqrt(variance + norm.epsilon);
-    if (norm.mean != nullptr) norm.mean[r] = center + correction;
-    if (norm.variance != nullptr) norm.variance[r] = variance;
-    if (norm.inverse_deviation != nullptr) norm.inverse_deviation[r] = inverse;
-    WriteRow(norm, r, {center, inverse, -correction * inverse});
+  const int64_t together = RowsTogether(norm);
+  for (int64_t first = begin; first < end; first += together) {
+    const int64_t rows = std::min(together, end - first);
+    const float* const x = norm.x + first * norm.cols;
+    float centers[kMostTogether];
+    Standard standards[kMostTogether];
+    for (int64_t i = 0; i < rows; ++i) {
+      centers[i] = ReduceMapped<SumOp>(x + i * norm.cols, norm.cols, Identity()) / count;
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      // What the center is off the mean is the mean of what is left.
+      const Moments moments = ShiftedMoments(x + i * norm.cols, norm.cols, centers[i]);
+      const float correction = moments.sum / count;
+      // Not std::max, which would turn NaN into 0.
+      float variance = moments.sum_of_squares / count - correction * correction;
+      if (variance < 0.0f) variance = 0.0f;
+      const float inverse = 1.0f / std::sqrt(variance + norm.epsilon);
+      if (norm.mean != nullptr) norm.mean[first + i] = centers[i] + correction;
+      if (norm.variance != nullptr) norm.variance[first + i] = variance;
+      if (norm.inverse_deviation != nullptr) norm.inverse_deviation[first + i] = inverse;
+      standards[i] = {centers[i], inverse, -correction * inverse};
+    }
+    for (int64_t i = 0; i < rows; ++i) WriteRow(norm, first + i, standards[i]);
   }
 }
 
 void RmsNormRows(const NormRows& norm, int64_t begin, int64_t end) {
   const float count = static_cast<float>(norm.cols);
-  for (int64_t r = begin; r < end; ++r) {
-    const float mean_square = ReduceMapped<SumOp>(norm.x + r * norm.cols, norm.cols, Square()) / count;
-    const float inverse = 1.0f / std::sqrt(mean_square + norm.epsilon);
-    if (norm.inverse_deviation != nullptr) norm.inverse_deviation[r] = inverse;
-    WriteRow(norm, r, {0.0f, inverse, 0.0f});
+  const int64_t together = RowsTogether(norm);
+  for (int64_t first = begin; first < end; first += together) {
+    const int64_t rows = std::min(together, end - first);
+    float inverses[kMostTogether];
+    for (int64_t i = 0; i < rows; ++i) {
+      const float* const x = norm.x + (first + i) * norm.cols;
+      const float mean_square = ReduceMapped<SumOp>(x, norm.cols, Square()) / count;
+      inverses[i] = 1.0f / std::sqrt(mean_square + norm.epsilon);
+      if (norm.inverse_deviation != nullptr) norm.inverse_deviation[first + i] = inverses[i];
+    }
+    for (int64_t i = 0; i < rows; ++i) WriteRow(norm, first + i, {0.0f, inverses[i], 0.0f});
   }
 }
 
