@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/cpu/movement/block_copy.h"
 #include "kernels/cpu/tensor_loops.h"
 #include "kernels/cpu/vector/columns.h"
 
@@ -55,6 +56,17 @@ int64_t BestOfRun(BestRule rule, const T* x, int64_t count) {
   return best;
 }
 
+// Rows are short if the 32 columns above would be all but empty. They become columns, side by side in a buffer.
+constexpr int64_t kShortRow = 64;
+constexpr int64_t kShortRows = 64;  // at a time
+
+template <typename T>
+void FindLeadersOfRows(BestRule rule, const T* x, int64_t rows, int64_t extent, Leaders<T>* leaders) {
+  T columns[kShortRow * kShortRows];
+  BlockCopyOf(sizeof(T))({extent, rows, 1, extent, rows}, x, columns);
+  FindLeaders(rule, columns, extent, rows, rows, leaders);
+}
+
 void Write(DenseTensor* out, int64_t at, int64_t value) {
   if (out->dtype() == DataType::kInt32) {
     out->mutable_data<int32_t>()[at] = static_cast<int32_t>(value);
@@ -71,9 +83,23 @@ void ArgBest(const CpuContext& context, const DenseTensor& x, int64_t axis, bool
   WHERRY_ENFORCE(run.extent > 0, kInvalidArgument, "x ", x.shape().DebugString(),
                  " is empty: there is no extreme element");
   const T* const from = x.data<T>();
-  const int64_t blocks = (run.inner + kMaxColumns - 1) / kMaxColumns;
   // About 5 us a chunk at least.
   constexpr int64_t kMinElements = 32768;
+  if (run.inner == 1 && run.extent <= kShortRow && run.outer > 1) {
+    const int64_t blocks = (run.outer + kShortRows - 1) / kShortRows;
+    const int64_t grain = std::max<int64_t>(1, kMinElements / (run.extent * kShortRows));
+    ParallelFor(context.pool(), blocks, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t o = i * kShortRows;
+        const int64_t rows = std::min(kShortRows, run.outer - o);
+        Leaders<T> leaders;
+        FindLeadersOfRows(rule, from + o * run.extent, rows, run.extent, &leaders);
+        for (int64_t r = 0; r < rows; ++r) Write(out, o + r, leaders.row[r]);
+      }
+    });
+    return;
+  }
+  const int64_t blocks = (run.inner + kMaxColumns - 1) / kMaxColumns;
   const int64_t grain = std::max<int64_t>(1, kMinElements / (run.extent * std::min(run.inner, kMaxColumns)));
   ParallelFor(context.pool(), run.outer * blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/movement/block_copy.h"
 #include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/vector/reduce_bodies.h"
 
@@ -129,6 +130,20 @@ double ReduceLongRun(ReduceKind kind, const ReduceBodies& bodies, const float* x
   return total;
 }
 
+// Rows whose sums would be mostly of lanes and of vectors in part: as columns, side by side in a buffer.
+constexpr int64_t kShortRow = 32;
+
+void ReduceShortRows(const ReduceBodies& bodies, const float* x, float* y, int64_t axis, float scale, int64_t begin,
+                     int64_t end) {
+  alignas(64) float columns[kShortRow * kReduceColumns];
+  const BlockCopy copy = BlockCopyOf(sizeof(float));
+  for (int64_t o = begin; o < end; o += kReduceColumns) {
+    const int64_t rows = std::min(kReduceColumns, end - o);
+    copy({axis, rows, 1, axis, rows}, x + o * axis, columns);
+    bodies.column_blocks(columns, y + o, axis, rows, scale, 0, 1);
+  }
+}
+
 }  // namespace
 
 void Reduce(ReduceKind kind, const float* x, float* y, int64_t outer, int64_t axis, int64_t inner, ThreadPool* pool) {
@@ -146,6 +161,10 @@ void Reduce(ReduceKind kind, const float* x, float* y, int64_t outer, int64_t ax
                 [&](int64_t begin, int64_t end) { bodies.column_blocks(x, y, axis, inner, scale, begin, end); });
   } else if (outer == 1) {
     y[0] = static_cast<float>(ReduceLongRun(kind, bodies, x, axis, pool) / count);
+  } else if (axis > 0 && axis <= kShortRow) {
+    const float scale = static_cast<float>(1.0 / count);
+    ParallelFor(pool, outer, grain,
+                [&](int64_t begin, int64_t end) { ReduceShortRows(bodies, x, y, axis, scale, begin, end); });
   } else {
     ParallelFor(pool, outer, grain, [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) y[o] = static_cast<float>(bodies.run(x + o * axis, axis) / count);

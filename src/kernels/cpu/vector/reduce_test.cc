@@ -62,15 +62,30 @@ void Check(ReduceKind kind, int64_t outer, int64_t axis, int64_t inner, ThreadPo
 }
 
 TEST(Reduce, Shapes) {
-  const int64_t shapes[][3] = {{1, 1, 1}, {3, 7, 1},   {2, 100, 1},   {1, 300000, 1}, {500, 33, 1},
-                               {2, 5, 3}, {2, 49, 64}, {1, 200, 130}, {3, 1000, 70},  {4, 0, 1},
-                               {4, 0, 6}, {0, 5, 5},   {1, 0, 1}};
+  const int64_t shapes[][3] = {{1, 1, 1},    {3, 7, 1},     {2, 100, 1},   {1, 300000, 1}, {500, 33, 1}, {2, 5, 3},
+                               {2, 49, 64},  {1, 200, 130}, {3, 1000, 70}, {4, 0, 1},      {4, 0, 6},    {0, 5, 5},
+                               {1, 0, 1},    {130, 1, 1},   {200, 2, 1},   {150, 3, 1},    {70, 4, 1},   {65, 7, 1},
+                               {129, 16, 1}, {64, 31, 1},   {66, 32, 1}};
   ThreadPool two(2);
   ForEachIsa([&] {
     for (const auto& s : shapes) {
       for (const ReduceKind kind : kAll) {
         Check(kind, s[0], s[1], s[2], nullptr);
         Check(kind, s[0], s[1], s[2], &two);
+      }
+    }
+  });
+}
+
+TEST(Reduce, NanStaysInItsShortRow) {
+  ForEachIsa([&] {
+    for (int64_t at = 0; at < 70 * 5; at += 3) {
+      std::vector<float> x(70 * 5, 1.0f);
+      x[static_cast<size_t>(at)] = std::numeric_limits<float>::quiet_NaN();
+      std::vector<float> y(70);
+      for (const ReduceKind kind : kAll) {
+        Reduce(kind, x.data(), y.data(), 70, 5, 1, nullptr);
+        for (int64_t o = 0; o < 70; ++o) ASSERT_EQ(std::isnan(y[static_cast<size_t>(o)]), o == at / 5) << at;
       }
     }
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/movement/block_copy.h"
 #include "kernels/cpu/simd/cache_line.h"
 #include "kernels/cpu/simd/isa.h"
 
@@ -156,18 +157,35 @@ HWY_AFTER_NAMESPACE();
 namespace wherry::cpu {
 namespace {
 
+// Rows of a few vectors, some of them in part: as columns, side by side in a buffer.
+constexpr int64_t kShortRow = 32;
+constexpr int64_t kShortRows = 64;  // at a time
+
 void Run(const float* x, float* y, int64_t outer, int64_t axis, int64_t inner, bool log, ThreadPool* pool) {
   if (axis <= 0 || outer * inner <= 0) return;
   // About 5 us of exponentials a chunk at least.
   constexpr int64_t kMinElements = 16384;
   const int64_t grain = std::max<int64_t>(1, kMinElements / axis);
+  const auto columns = WHERRY_ISA_CALL(SoftmaxColumns);
+  if (inner == 1 && axis <= kShortRow && outer > 1) {
+    const BlockCopy copy = BlockCopyOf(sizeof(float));
+    ParallelFor(pool, outer, grain, [&](int64_t begin, int64_t end) {
+      alignas(64) float buffer[kShortRow * kShortRows];
+      for (int64_t o = begin; o < end; o += kShortRows) {
+        const int64_t rows = std::min(kShortRows, end - o);
+        copy({axis, rows, 1, axis, rows}, x + o * axis, buffer);
+        columns(buffer, buffer, axis, rows, log, 0, rows);
+        copy({rows, axis, 1, rows, axis}, buffer, y + o * axis);
+      }
+    });
+    return;
+  }
   if (inner == 1) {
     const auto rows = WHERRY_ISA_CALL(SoftmaxRows);
     ParallelFor(pool, outer, grain, [&](int64_t begin, int64_t end) { rows(x, y, axis, log, begin, end); });
     return;
   }
   // Whole cache lines of columns, so that two threads write to one line rarely.
-  const auto columns = WHERRY_ISA_CALL(SoftmaxColumns);
   ParallelFor(pool, outer * inner, (grain + 15) / 16 * 16,
               [&](int64_t begin, int64_t end) { columns(x, y, axis, inner, log, begin, end); });
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/simd/isa_test_util.h"
@@ -45,9 +46,10 @@ void Check(int64_t outer, int64_t axis, int64_t inner, bool log, ThreadPool* poo
 
 TEST(Softmax, Shapes) {
   ThreadPool two(2);
-  const int64_t shapes[][3] = {{1, 1, 1},    {3, 5, 1},    {2, 16, 1}, {7, 33, 1},    {1, 1000, 1},
-                               {40, 128, 1}, {500, 10, 1}, {2, 7, 3},  {1, 21, 1000}, {3, 4, 17},
-                               {50, 30, 16}, {0, 5, 1},    {5, 0, 1},  {5, 3, 0},     {2, 3000, 9}};
+  const int64_t shapes[][3] = {{1, 1, 1},    {3, 5, 1},   {2, 16, 1},    {7, 33, 1},  {1, 1000, 1}, {40, 128, 1},
+                               {500, 10, 1}, {2, 7, 3},   {1, 21, 1000}, {3, 4, 17},  {50, 30, 16}, {0, 5, 1},
+                               {5, 0, 1},    {5, 3, 0},   {2, 3000, 9},  {200, 1, 1}, {130, 3, 1},  {65, 8, 1},
+                               {64, 17, 1},  {70, 31, 1}, {63, 32, 1}};
   ForEachIsa([&] {
     for (const auto& s : shapes) {
       for (const bool log : {false, true}) {
@@ -60,12 +62,15 @@ TEST(Softmax, Shapes) {
 
 TEST(Softmax, NonFinite) {
   ForEachIsa([&] {
-    for (const int64_t inner : {int64_t{1}, int64_t{2}}) {
-      // Each softmax has 20 elements; with inner = 2 the second one is left harmless.
-      const auto run = [&](float special, float rest) {
-        std::vector<float> x(static_cast<size_t>(20 * inner), rest);
+    for (const auto& [outer, inner] : {std::pair<int64_t, int64_t>{1, 1}, {1, 2}, {3, 1}}) {
+      // Each softmax has 20 elements; of several the others are left harmless.
+      const auto run = [outer = outer, inner = inner](float special, float rest) {
+        std::vector<float> x(static_cast<size_t>(20 * outer * inner), rest);
         x[static_cast<size_t>(18 * inner)] = special;
-        Softmax(x.data(), x.data(), 1, 20, inner, nullptr);
+        Softmax(x.data(), x.data(), outer, 20, inner, nullptr);
+        if (outer > 1 && rest == 1.0f) {
+          EXPECT_NEAR(x[20], 1.0f / 20, 1e-7);
+        }
         return x;
       };
       std::vector<float> y = run(kNan, 1.0f);
