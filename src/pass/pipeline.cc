@@ -12,6 +12,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "quantize_fuse_pass",         // while weights are still integers: folding would make floats of them
       "weight_only_fuse_pass",      // likewise
       "fold_constants_pass",        // shape arithmetic becomes numbers, branches that are always taken are taken
+      "widen_half_pass",            // once constants are weights, before patterns ask for f32
       "common_subexpression_pass",  // one of each, before patterns ask whether a value has one reader
       "sink_views_pass",            // so that views meet, and operators what they may be fused into
       "shorten_chains_pass",        // views of views, casts of casts, transposes of transposes
