@@ -48,9 +48,10 @@ template <ConvAlgorithm kAlgorithm>
 Support SupportsVariant(const KernelProblem& problem) {
   if (!problem.Input("filter")->known()) return Support::No("needs a filter of known shape");
   if (CanRun(kAlgorithm, PartialConvShapeOf(problem))) return Support::Yes();
-  return Support::No(kAlgorithm == ConvAlgorithm::kDepthwise
-                         ? "needs one input and one output channel per group"
-                         : "needs a 3x3 kernel, strides and dilations of 1, and one group");
+  return Support::No(
+      kAlgorithm == ConvAlgorithm::kDepthwise
+          ? "needs groups of 1, 2, 4 or 8 channels, as many out as in, or 16 and more of one with 2 to 15 outputs"
+          : "needs a 3x3 kernel, strides and dilations of 1, and one group");
 }
 
 Support SupportsPlain(const KernelProblem& problem) {

@@ -25,12 +25,15 @@ TEST(ConvAlgorithm, WhatTheBenchmarkFoundFastest) {
 
 TEST(ConvAlgorithm, OnlyWhatCanRun) {
   EXPECT_EQ(Choose(56, 56, {64, 64, 3, 3, 1}, 2), ConvAlgorithm::kDirect);
-  EXPECT_EQ(Choose(28, 28, {256, 8, 3, 3, 32}), ConvAlgorithm::kDirect);
+  EXPECT_EQ(Choose(28, 28, {256, 8, 3, 3, 32}), ConvAlgorithm::kDepthwise);
+  EXPECT_EQ(Choose(28, 28, {512, 16, 3, 3, 32}), ConvAlgorithm::kDirect);
   EXPECT_EQ(Choose(28, 28, {64, 64, 1, 1, 1}, 1, 0), ConvAlgorithm::kGemm);
   EXPECT_EQ(Choose(28, 28, {64, 64, 1, 1, 1}, 2, 0), ConvAlgorithm::kDirect);
   EXPECT_EQ(Choose(28, 28, {64, 64, 1, 1, 1}, 1, 1), ConvAlgorithm::kDirect);
   EXPECT_EQ(Choose(28, 28, {64, 1, 3, 3, 64}), ConvAlgorithm::kDepthwise);
-  EXPECT_EQ(Choose(28, 28, {128, 1, 3, 3, 64}), ConvAlgorithm::kDirect);
+  EXPECT_EQ(Choose(28, 28, {128, 1, 3, 3, 64}), ConvAlgorithm::kDepthwise);
+  EXPECT_EQ(Choose(28, 28, {1024, 1, 3, 3, 64}), ConvAlgorithm::kDirect);
+  EXPECT_EQ(Choose(28, 28, {24, 1, 3, 3, 3}), ConvAlgorithm::kDirect);
   EXPECT_EQ(ChooseConvAlgorithm(MakeConvShape(1, 28, 28, {64, 64, 3, 3, 1}, 1, 2, 2), 1), ConvAlgorithm::kDirect);
 }
 

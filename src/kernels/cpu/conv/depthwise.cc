@@ -31,6 +31,7 @@ class DepthwiseBand {
   DepthwiseBand(const DepthwisePlan& plan, const float* in, const float* packed, const TileEpilogue& epilogue,
                 float* out, const ChannelRange& channels)
       : shape_(plan.shape),
+        sources_(plan.sources.empty() ? nullptr : plan.sources.data()),
         tiles_(ChooseDepthwiseTiles(plan.shape)),
         epilogue_(epilogue),
         in_(in),
@@ -46,7 +47,7 @@ class DepthwiseBand {
     job_.hi = clamp ? epilogue.hi() : kInfinity;
     const ConvWeightShape& w = shape_.weight;
     // 7x7 planes of many channels are read in order as far as it goes: asking cost them 7 to 15 %.
-    job_.asks = shape_.out_width() > kDepthwiseColumns;
+    job_.asks = shape_.out_width() > tiles_.columns;
     // A dilated convolution is one without for every dilation_height-th row and every dilation_width-th column: to a
     // tile, pixels that far apart are neighbours.
     if (tiles_.interleaves) {
@@ -55,6 +56,7 @@ class DepthwiseBand {
     }
     job_.in_pixel = shape_.in_pixel_stride * column_step_;
     job_.in_row = shape_.in_width * shape_.in_pixel_stride * row_step_;
+    job_.in_channels = shape_.in_channels();
     job_.kernel_height = w.kernel_height;
     job_.kernel_width = w.kernel_width;
     job_.stride_height = shape_.stride_height;
@@ -64,7 +66,7 @@ class DepthwiseBand {
     job_.group = w.in_channels_per_group;
     packed_ = packed;
     span_columns_ =
-        (kDepthwiseColumns - 1) * shape_.stride_width * column_step_ + (w.kernel_width - 1) * shape_.dilation_width + 1;
+        (tiles_.columns - 1) * shape_.stride_width * column_step_ + (w.kernel_width - 1) * shape_.dilation_width + 1;
   }
 
   void Run(int64_t image, int64_t row_begin, int64_t row_end) {
@@ -78,7 +80,7 @@ class DepthwiseBand {
 
  private:
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  static constexpr int kMaxPixels = kDepthwiseColumns * 3;
+  static constexpr int kMaxPixels = kMostDepthwiseColumns * 3;
 
   // `height` rows, of which it takes the columns `column`, column + column_step_, ...
   void RunTileRow(int64_t image, int64_t y, int64_t height, int64_t column) {
@@ -90,26 +92,26 @@ class DepthwiseBand {
     job_.row_end = CeilDivide(shape_.in_height - in_y, row_step_);
     const DepthwiseTileFn whole = tiles_.whole(height);
     const DepthwiseTileFn edge = tiles_.edge(height);
-    for (int64_t done = 0; done < width; done += kDepthwiseColumns) {
+    for (int64_t done = 0; done < width; done += tiles_.columns) {
       const int64_t tile = TileColumn(done, width);
       const int64_t x = column + tile * column_step_;
       const int64_t in_x = x * shape_.stride_width - shape_.pad_left;
       job_.store_begin = done - tile;
-      job_.store_end = std::min<int64_t>(kDepthwiseColumns, width - tile);
+      job_.store_end = std::min(tiles_.columns, width - tile);
       job_.column_begin = CeilDivide(-in_x, column_step_);
       job_.column_end = CeilDivide(shape_.in_width - in_x, column_step_);
       const bool inside = in_x >= 0 && in_x + span_columns_ <= shape_.in_width;
-      const bool all = job_.store_begin == 0 && job_.store_end == kDepthwiseColumns;
-      const bool is_last = done + kDepthwiseColumns >= width;
-      const int64_t next_tile = TileColumn(done + kDepthwiseColumns, width);
+      const bool all = job_.store_begin == 0 && job_.store_end == tiles_.columns;
+      const bool is_last = done + tiles_.columns >= width;
+      const int64_t next_tile = TileColumn(done + tiles_.columns, width);
       const TilePlace next = is_last ? Place(image, y + height, 0) : Place(image, y, column + next_tile * column_step_);
       RunTile(inside && all ? whole : edge, Place(image, y, x), next);
     }
   }
 
   // The last tile of a row is shifted left to stay inside the image, and stores only what is new.
-  static int64_t TileColumn(int64_t done, int64_t width) {
-    return std::max<int64_t>(0, std::min(done, width - kDepthwiseColumns));
+  int64_t TileColumn(int64_t done, int64_t width) const {
+    return std::max<int64_t>(0, std::min(done, width - tiles_.columns));
   }
 
   // Where a tile's first tap reads, and its first output pixel.
@@ -129,8 +131,10 @@ class DepthwiseBand {
     const int64_t step = direct_ ? channels_.count : kPanelWidth;
     for (int64_t c = 0; c < channels_.count; c += step) {
       const int64_t channel = channels_.first + c;
-      job_.in = place.in + channel;
-      job_.next_in = next.in + channel;
+      if (sources_ != nullptr) job_.sources = sources_ + channel;
+      const int64_t in_channel = sources_ == nullptr ? channel : 0;
+      job_.in = place.in + in_channel;
+      job_.next_in = next.in + in_channel;
       job_.next_out = out_ + next.pixel * shape_.out_pixel_stride + channel;
       job_.weight = packed_ + channel * job_.weights();
       job_.bias = adds_bias_ ? epilogue_.BiasFrom(channel) : nullptr;
@@ -166,6 +170,7 @@ class DepthwiseBand {
   }
 
   const ConvShape& shape_;
+  const int32_t* const sources_;
   const DepthwiseTiles tiles_;
   const TileEpilogue& epilogue_;
   const float* in_;
@@ -236,6 +241,13 @@ void PackDepthwise(const ConvWeightShape& shape, const float* weight, float* pac
 }
 
 DepthwisePlan::DepthwisePlan(const ConvShape& conv, int threads) : shape(conv), row_chunks(1), channel_chunks(1) {
+  if (conv.weight.out_channels_per_group() > conv.weight.in_channels_per_group) {
+    sources.resize(static_cast<size_t>(PaddedColumns(conv.weight.out_channels)));
+    for (int64_t c = 0; c < conv.weight.out_channels; ++c) {
+      sources[static_cast<size_t>(c)] = static_cast<int32_t>(c / conv.weight.out_channels_per_group());
+    }
+    std::fill(sources.begin() + conv.weight.out_channels, sources.end(), static_cast<int32_t>(conv.weight.groups - 1));
+  }
   if (threads == 1) return;
   const int64_t products = shape.out_pixels() * shape.weight.elements();
   const int64_t chunks = std::clamp<int64_t>(products / kChunkProducts, 1, threads * kChunksPerThread);

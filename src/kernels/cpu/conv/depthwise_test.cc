@@ -42,11 +42,47 @@ std::vector<ConvCase> Cases() {
       Case("dilation beyond the image", 1, 6, 5, 18, 3, 1, 7, 7),
       Case("dilation, stride 2", 1, 15, 16, 20, 3, 2, 2, 2),
   };
-  for (const int64_t group : {2, 4}) {
+  for (const int64_t group : {2, 4, 8}) {
+    const int64_t channels = group == 8 ? 40 : 36;  // with 16 lanes not whole vectors
+    const ConvWeightShape weight{channels, group, 3, 3, channels / group};
     for (const int64_t stride : {1, 2}) {
-      cases.push_back({"groups of channels", MakeConvShape(2, 9, 16, {36, group, 3, 3, 36 / group}, stride, 1, 1)});
+      for (const int64_t width : {3, 16, 29}) {
+        cases.push_back({"groups of channels", MakeConvShape(2, 9, width, weight, stride, 1, 1)});
+      }
+      cases.push_back({"groups, no padding", MakeConvShape(1, 7, 19, weight, stride, 0, 1)});
+      ConvCase padded{"groups, padded pixels", MakeConvShape(2, 8, 17, weight, stride, 1, 1)};
+      padded.shape.in_pixel_stride += 3;
+      padded.shape.out_pixel_stride += 5;
+      cases.push_back(padded);
     }
-    cases.push_back({"groups, dilated", MakeConvShape(1, 11, 18, {52, group, 5, 5, 52 / group}, 1, 4, 2)});
+    cases.push_back({"groups, 3x3 dilated", MakeConvShape(1, 11, 18, weight, 1, 2, 2)});
+    const ConvWeightShape wide{channels, group, 5, 5, channels / group};
+    cases.push_back({"groups, dilated", MakeConvShape(1, 11, 18, wide, 1, 4, 2)});
+    cases.push_back({"groups, 5x5 on a small image", MakeConvShape(1, 3, 2, wide, 1, 2)});
+  }
+  for (const int64_t outputs : {2, 3, 4, 7, 15}) {
+    for (const int64_t channels : {16, 17, 24, 41}) {
+      const auto weight = [&](int64_t kernel) {
+        return ConvWeightShape{channels * outputs, 1, kernel, kernel, channels};
+      };
+      cases.push_back({"several outputs", MakeConvShape(1, 9, 13, weight(3), 1, 1)});
+      cases.push_back({"several outputs, stride 2", MakeConvShape(2, 9, 16, weight(3), 2, 1)});
+      cases.push_back({"several outputs, 7x7 stride 2", MakeConvShape(1, 16, 33, weight(7), 2, 3)});
+      cases.push_back({"several outputs, 1x1", MakeConvShape(1, 4, 9, weight(1), 2, 0)});
+      cases.push_back({"several outputs, dilated", MakeConvShape(1, 9, 11, weight(3), 1, 2, 2)});
+      ConvCase padded{"several outputs, padded pixels", MakeConvShape(2, 5, 16, weight(3), 1, 1)};
+      padded.shape.in_pixel_stride += 3;
+      padded.shape.out_pixel_stride += 5;
+      cases.push_back(padded);
+    }
+  }
+  // Tiles of eight columns (AVX2) as well as of seven.
+  for (const int64_t width : {8, 16, 24, 31}) {
+    for (const int64_t kernel : {3, 5, 7}) {
+      for (const int64_t stride : {1, 2}) cases.push_back(Case("width", 1, 9, width, 26, kernel, stride, kernel / 2));
+      cases.push_back(Case("width, dilated", 1, 9, 2 * width + 1, 26, kernel, 1, kernel - 1, 2));
+    }
+    cases.push_back(Case("width, general", 1, 9, width, 26, 4, 1, 2));
   }
   ConvCase asymmetric = Case("asymmetric, padded pixels", 2, 10, 19, 30, 3, 1, 0);
   asymmetric.shape.pad_top = 2;
@@ -100,10 +136,14 @@ TEST(Depthwise, EveryEpilogueWithDilation) {
 }
 
 TEST(Depthwise, EveryEpilogue) {
-  ConvProblem problem(Case("epilogue", 1, 10, 11, 83, 3, 1, 1).shape);
-  for (TestEpilogue which : kAllTestEpilogues) {
-    const std::vector<double> expected = ReferenceConv(problem, which);
-    ForEachIsa([&] { Check(&problem, expected, 2, which); });
+  for (const ConvShape& shape :
+       {Case("one channel", 1, 10, 11, 83, 3, 1, 1).shape, MakeConvShape(1, 10, 16, {88, 8, 3, 3, 11}, 1, 1),
+        MakeConvShape(1, 10, 16, {82, 1, 3, 3, 41}, 2, 1)}) {
+    ConvProblem problem(shape);
+    for (TestEpilogue which : kAllTestEpilogues) {
+      const std::vector<double> expected = ReferenceConv(problem, which);
+      ForEachIsa([&] { Check(&problem, expected, 2, which); });
+    }
   }
 }
 
