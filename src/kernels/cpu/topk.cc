@@ -30,9 +30,30 @@ int32_t KeyOf(float value, bool largest) {
   return largest ? key : ~key;
 }
 
+// The products of a line's elements and those wanted up to which the best are kept in order all the time. By what
+// follows 2 of 8 took 71 ns and 8 of 256 2400; so 27 and 1030.
+constexpr int64_t kFewSteps = 4096;
+
+void InsertBest(const float* line, int64_t count, int64_t wanted, bool largest, std::span<Candidate> places) {
+  int64_t held = 0;
+  for (int64_t at = 0; at < count; ++at) {
+    const Candidate candidate{at, KeyOf(line[at], largest)};
+    if (held == wanted) {
+      if (candidate.key <= places[static_cast<size_t>(held - 1)].key) continue;
+    } else {
+      ++held;
+    }
+    // Behind equal ones, which come before it.
+    auto place = static_cast<size_t>(held - 1);
+    for (; place > 0 && places[place - 1].key < candidate.key; --place) places[place] = places[place - 1];
+    places[place] = candidate;
+  }
+}
+
 // The best `wanted` of a line in order, in the first places of `places`, which are more than that unless the line is
 // not.
 void FindBest(const float* line, int64_t count, int64_t wanted, bool largest, std::span<Candidate> places) {
+  if (count * wanted <= kFewSteps) return InsertBest(line, count, wanted, largest, places);
   const auto first = places.begin();
   int64_t held = 0;
   bool bounded = false;  // as many as wanted are held, and the last of them is the worst

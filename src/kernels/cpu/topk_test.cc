@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <limits>
 
 #include "core/device_context.h"
@@ -10,22 +11,22 @@
 namespace wherry {
 namespace {
 
-// Lines so long that what is held must be thinned out, with many equal elements: as the reference has it.
-TEST(TopkTest, EqualElementsOfLongLinesComeInOrder) {
+// With many equal elements, a NaN and a negative zero: as the reference has it.
+void CheckLines(int64_t extent, std::initializer_list<int64_t> wanted) {
   const OpSchema& schema = SchemaRegistry::Global().Get("topk");
   constexpr int64_t kLines = 2;
-  constexpr int64_t kExtent = 6000;
-  DenseTensor x(HostAllocator(), TensorMeta{DataType::kFloat, Shape{kLines, kExtent}, DataLayout::kNCHW, 0});
+  DenseTensor x(HostAllocator(), TensorMeta{DataType::kFloat, Shape{kLines, extent}, DataLayout::kNCHW, 0});
   for (const bool ascending : {false, true}) {
     for (int64_t i = 0; i < x.numel(); ++i) {
-      const int64_t value = ascending ? i % kExtent / 3 : i * 7919 % 257 - 128;
+      const int64_t value = ascending ? i % extent / 3 : i * 7919 % 257 - 128;
       x.mutable_data<float>()[i] = static_cast<float>(value);
     }
-    x.mutable_data<float>()[4000] = std::numeric_limits<float>::quiet_NaN();
-    x.mutable_data<float>()[5000] = -0.0F;
+    x.mutable_data<float>()[extent * 2 / 3] = std::numeric_limits<float>::quiet_NaN();
+    x.mutable_data<float>()[extent * 5 / 6] = -0.0F;
     for (const bool largest : {true, false}) {
-      for (const int64_t k : {1, 70, 2500}) {
-        SCOPED_TRACE(testing::Message() << "ascending " << ascending << ", largest " << largest << ", k " << k);
+      for (const int64_t k : wanted) {
+        SCOPED_TRACE(testing::Message() << extent << " ascending " << ascending << ", largest " << largest << ", k "
+                                        << k);
         std::vector<CallArg> args(schema.args.size());
         args[0].tensors = {&x};
         args[static_cast<size_t>(schema.FindArg("k"))].attribute = Scalar(k);
@@ -46,6 +47,16 @@ TEST(TopkTest, EqualElementsOfLongLinesComeInOrder) {
     }
   }
 }
+
+TEST(TopkTest, ShortLines) {
+  CheckLines(1, {1});
+  CheckLines(8, {2, 8});
+  CheckLines(60, {1, 7, 60});
+  CheckLines(300, {12, 14, 300});
+}
+
+// What is held must be thinned out.
+TEST(TopkTest, LongLines) { CheckLines(6000, {1, 70, 2500}); }
 
 }  // namespace
 }  // namespace wherry
