@@ -13,7 +13,6 @@
 #include "kernels/cpu/attention/flash_block.h"
 #include "kernels/cpu/attention/weights-inl.h"
 #include "kernels/cpu/gemm/tile-inl.h"
-#include "kernels/cpu/simd/four_floats.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
@@ -24,39 +23,72 @@ inline constexpr int64_t WholeVectors(int64_t n) { return (n + kLanes - 1) / kLa
 // Those of the panel that begins at column `begin` of n.
 inline int64_t ColumnsOf(int64_t begin, int64_t n) { return std::min(kPanelColumns, WholeVectors(n - begin)); }
 
-// Panels [size][columns] of the n keys from `key` on. Zeros stand behind the last key.
-inline void PackKeys(const FlashHead& head, int64_t k0, int64_t n, float* panel) {
-  const int64_t size = head.size;
-  for (int64_t begin = 0; begin < n; begin += kPanelColumns) {
-    const int64_t columns = ColumnsOf(begin, n);
-    const float* const from = head.key + (k0 + begin) * head.key_stride;
-    const int64_t live = std::min(columns, n - begin);
-    int64_t j = 0;
-    for (; j + 4 <= live; j += 4) {
-      const float* const four = from + j * head.key_stride;
-      int64_t d = 0;
-      for (; d + 4 <= size; d += 4) Transpose4x4(four + d, head.key_stride, panel + d * columns + j, columns);
-      for (; d < size; ++d) {
-        for (int64_t i = 0; i < 4; ++i) panel[d * columns + j + i] = four[i * head.key_stride + d];
-      }
-    }
-    for (; j < columns; ++j) {
-      for (int64_t d = 0; d < size; ++d) panel[d * columns + j] = j < live ? from[j * head.key_stride + d] : 0.0f;
-    }
-    panel += size * columns;
+// Four floats from each of the rows 0, 4, 8, ... as far as there are N lanes.
+template <size_t N>
+HWY_INLINE hn::Vec<hn::CappedTag<float, N>> LoadFours(const float* const* rows, int64_t d) {
+  const hn::CappedTag<float, N> tag;
+  if constexpr (N == 4) {
+    return hn::LoadU(tag, rows[0] + d);
+  } else {
+    return hn::Combine(tag, LoadFours<N / 2>(rows + N / 2, d), LoadFours<N / 2>(rows, d));
   }
 }
 
-// Panels [n][columns] of the n values.
+// panel[d * columns + i] = rows[i][d] for d < size and i < kLanes.
+HWY_INLINE void TransposeRows(const float* const (&rows)[kLanes], int64_t size, float* panel, int64_t columns) {
+  const hn::RepartitionToWide<hn::RebindToUnsigned<FloatTag>> pairs;
+  const auto store = [&](auto v, int64_t d) { Store(hn::BitCast(FloatTag(), v), panel + d * columns); };
+  int64_t d = 0;
+  for (; d + 4 <= size; d += 4) {
+    const FloatVec a = LoadFours<kLanes>(rows, d);
+    const FloatVec b = LoadFours<kLanes>(rows + 1, d);
+    const FloatVec c = LoadFours<kLanes>(rows + 2, d);
+    const FloatVec e = LoadFours<kLanes>(rows + 3, d);
+    const auto ab = hn::BitCast(pairs, hn::InterleaveLower(FloatTag(), a, b));
+    const auto ce = hn::BitCast(pairs, hn::InterleaveLower(FloatTag(), c, e));
+    const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(FloatTag(), a, b));
+    const auto ce_upper = hn::BitCast(pairs, hn::InterleaveUpper(FloatTag(), c, e));
+    store(hn::InterleaveLower(pairs, ab, ce), d);
+    store(hn::InterleaveUpper(pairs, ab, ce), d + 1);
+    store(hn::InterleaveLower(pairs, ab_upper, ce_upper), d + 2);
+    store(hn::InterleaveUpper(pairs, ab_upper, ce_upper), d + 3);
+  }
+  for (; d < size; ++d) {
+    for (int64_t i = 0; i < kLanes; ++i) panel[d * columns + i] = rows[i][d];
+  }
+}
+
+// Panels [size][columns] of the n keys from k0 on. Behind the last key it stands again.
+inline void PackKeys(const FlashHead& head, int64_t k0, int64_t n, float* panel) {
+  for (int64_t begin = 0; begin < n; begin += kPanelColumns) {
+    const int64_t columns = ColumnsOf(begin, n);
+    for (int64_t j = 0; j < columns; j += kLanes) {
+      const float* rows[kLanes];
+      for (int64_t i = 0; i < kLanes; ++i) {
+        rows[i] = head.key + (k0 + std::min(begin + j + i, n - 1)) * head.key_stride;
+      }
+      TransposeRows(rows, head.size, panel + j, columns);
+    }
+    panel += head.size * columns;
+  }
+}
+
+// Panels [n][columns] of the n values from k0 on. Zeros stand behind the last column.
 inline void PackValues(const FlashHead& head, int64_t k0, int64_t n, float* panel) {
   for (int64_t begin = 0; begin < head.value_size; begin += kPanelColumns) {
-    const int64_t columns = ColumnsOf(begin, head.value_size);
-    const int64_t live = std::min(columns, head.value_size - begin);
-    const int64_t whole = live / kLanes * kLanes;
+    const int64_t live = std::min(kPanelColumns, head.value_size - begin);
     const float* from = head.value + k0 * head.value_stride + begin;
-    for (int64_t k = 0; k < n; ++k, from += head.value_stride, panel += columns) {
-      for (int64_t j = 0; j < whole; j += kLanes) Store(Load(from + j), panel + j);
-      if (whole < columns) Store(LoadN(from + whole, live - whole), panel + whole);
+    if (live == kPanelColumns) {
+      for (int64_t k = 0; k < n; ++k, from += head.value_stride, panel += kPanelColumns) {
+        WHERRY_UNROLL
+        for (int64_t j = 0; j < kPanelColumns; j += kLanes) Store(Load(from + j), panel + j);
+      }
+      continue;
+    }
+    for (int64_t k = 0; k < n; ++k, from += head.value_stride) {
+      for (int64_t j = 0; j < live; j += kLanes, panel += kLanes) {
+        Store(live - j < kLanes ? LoadN(from + j, live - j) : Load(from + j), panel);
+      }
     }
   }
 }

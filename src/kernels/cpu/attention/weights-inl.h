@@ -17,29 +17,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// Each x becomes 2^x: for x <= 0 within 2e-7 of itself, 0 below -126.5, NaN for NaN; 2^0 is exactly 1. The steps of all
-// N go side by side: one after the other they would fill the scheduler with operations that wait.
-template <int N>
-HWY_INLINE void MakeWeights(FloatVec (&x)[N]) {
+// 2^x: for x <= 0 within 2e-7 of itself, 0 below -126.5, NaN for NaN; 2^0 is exactly 1. Half the operations of Exp.
+HWY_INLINE FloatVec WeightOf(FloatVec x) {
+  x = Larger(Set(-127.0f), x);
+  const FloatVec biased = hn::Add(x, Set(Exponential::kBias));
+  const FloatVec n = hn::Sub(biased, Set(Exponential::kBias));
   constexpr float kP[] = {0.0013264726f, 0.009671513f, 0.055507336f, 0.24022242f, 0.693147f, 1.0f};
-  const FloatVec bias = Set(Exponential::kBias);
-  FloatVec biased[N];
-  FloatVec p[N];
-  WHERRY_UNROLL
-  for (int i = 0; i < N; ++i) x[i] = Larger(Set(-127.0f), x[i]);
-  WHERRY_UNROLL
-  for (int i = 0; i < N; ++i) biased[i] = hn::Add(x[i], bias);
-  WHERRY_UNROLL
-  for (int i = 0; i < N; ++i) x[i] = hn::Sub(x[i], hn::Sub(biased[i], bias));
-  WHERRY_UNROLL
-  for (int i = 0; i < N; ++i) p[i] = hn::MulAdd(Set(kP[0]), x[i], Set(kP[1]));
-  WHERRY_UNROLL
-  for (int k = 2; k < 6; ++k) {
-    WHERRY_UNROLL
-    for (int i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], x[i], Set(kP[k]));
-  }
-  WHERRY_UNROLL
-  for (int i = 0; i < N; ++i) x[i] = hn::Mul(p[i], Exponential{p[i], p[i], biased[i]}.Pow2());
+  const Exponential e{Polynomial(hn::Sub(x, n), kP), n, biased};
+  return hn::Mul(e.y, e.Pow2());
 }
 
 // Where nothing is added the scale goes into the exponent. The maximum is subtracted first: of scores about 1e11 the
@@ -119,32 +104,28 @@ inline HWY_NOINLINE void MaskScores(const FlashHead& head, int64_t row, int64_t 
   MaskPart(AddedToAll{scale, added}, live, columns, scores, best);
 }
 
-// How the scores of a query become e^(score - maximum).
+// How the scores of a query become weights.
 struct Exponents {
   FloatVec base;
   FloatVec factor;
+  HWY_INLINE FloatVec Weight(FloatVec score) const { return WeightOf(hn::Mul(hn::Sub(score, base), factor)); }
 };
 
-HWY_INLINE FloatVec Exponent(FloatVec score, const Exponents& e) { return hn::Mul(hn::Sub(score, e.base), e.factor); }
-
 // n masked scores become weights; returns their sum in parts. Goes on to a whole vector.
-HWY_INLINE FloatVec WeighRow(const Exponents& e, int64_t n, float* scores) {
+HWY_INLINE FloatVec WeighRow(const Exponents& exponents, int64_t n, float* scores) {
   FloatVec sum = Zero();
   int64_t j = 0;
-  for (; j + 3 * kLanes < n; j += 4 * kLanes) {
-    FloatVec x[4];
-    WHERRY_UNROLL
-    for (int i = 0; i < 4; ++i) x[i] = Exponent(Load(scores + j + i * kLanes), e);
-    MakeWeights(x);
-    WHERRY_UNROLL
-    for (int i = 0; i < 4; ++i) Store(x[i], scores + j + i * kLanes);
-    sum = hn::Add(sum, hn::Add(hn::Add(x[0], x[1]), hn::Add(x[2], x[3])));
+  for (; j + kLanes < n; j += 2 * kLanes) {
+    const FloatVec w0 = exponents.Weight(Load(scores + j));
+    const FloatVec w1 = exponents.Weight(Load(scores + j + kLanes));
+    Store(w0, scores + j);
+    Store(w1, scores + j + kLanes);
+    sum = hn::Add(sum, hn::Add(w0, w1));
   }
-  for (; j < n; j += kLanes) {
-    FloatVec x[1] = {Exponent(Load(scores + j), e)};
-    MakeWeights(x);
-    Store(x[0], scores + j);
-    sum = hn::Add(sum, x[0]);
+  if (j < n) {
+    const FloatVec w = exponents.Weight(Load(scores + j));
+    Store(w, scores + j);
+    sum = hn::Add(sum, w);
   }
   return sum;
 }
@@ -165,11 +146,7 @@ HWY_INLINE void WeighRows(const FlashHead& head, const FloatVec (&best)[MR], int
     bases[r] = Set(after == -std::numeric_limits<float>::infinity() ? 0.0f : after);
     running[r].maximum = after;
     shrink[r] = 1.0f;
-    if (after != before) {
-      FloatVec x[1] = {Exponent(Set(before), {bases[r], factor})};
-      MakeWeights(x);
-      shrink[r] = hn::GetLane(x[0]);
-    }
+    if (after != before) shrink[r] = hn::GetLane(Exponents{bases[r], factor}.Weight(Set(before)));
   }
   FloatVec sums[MR];
   for (int r = 0; r < MR; ++r) sums[r] = WeighRow({bases[r], factor}, n, scores + r * stride);
