@@ -1,6 +1,7 @@
 #include "importers/onnx/graph_importer.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "base/check.h"
@@ -29,6 +30,13 @@ std::string OpsetProblem(const ForeignOp& op) {
   if (opset < kOldestOpset && FindImportRule(op.format, op.domain, op.type, op.opset) != nullptr) return "";
   if (opset == 0) return "the model imports no opset of its domain";
   return StrCat("it is of opset ", opset, "; Wherry reads ", kOldestOpset, " to ", kNewestOpset);
+}
+
+// Whether the same text means the same number. Exporters write "?" for each dimension that they know nothing of; ~ is
+// for symbols of Wherry's own.
+bool IsDimensionName(const std::string& text) {
+  const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c >= 0x80; };
+  return text[0] != '~' && std::any_of(text.begin(), text.end(), is_letter);
 }
 
 }  // namespace
@@ -77,7 +85,7 @@ MetaTensor GraphImporter::MetaOf(const ValueInfoProto& info, bool is_input) {
     // Some exporters write -1 or 0 for a dimension that is not known; 0 is allowed, too.
     if (dim.value && *dim.value >= 0) {
       meta.dims.emplace_back(*dim.value);
-    } else if (is_input && !dim.param.empty() && dim.param[0] != '~') {  // ~ is for symbols of Wherry's own
+    } else if (is_input && IsDimensionName(dim.param)) {
       meta.dims.push_back(state_.builder.symbols().Symbol(dim.param));
     } else {
       meta.dims.push_back(state_.builder.NewDim(is_input ? StrCat(info.name, "_", meta.dims.size()) : "d"));
@@ -98,7 +106,7 @@ void GraphImporter::AddInputs() {
   for (const ValueInfoProto& input : graph_.inputs) {
     if (!input.dims) continue;
     for (const ValueInfoProto::Dimension& dim : *input.dims) {
-      if (!dim.value && !dim.param.empty() && dim.param[0] != '~') state_.builder.symbols().Symbol(dim.param);
+      if (!dim.value && IsDimensionName(dim.param)) state_.builder.symbols().Symbol(dim.param);
     }
   }
   for (const ValueInfoProto& input : graph_.inputs) {

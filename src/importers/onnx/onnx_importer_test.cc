@@ -154,7 +154,7 @@ TEST_F(OnnxImporterTest, UnusedInputsStayAndUnusedWeightsGo) {
 
 TEST_F(OnnxImporterTest, NamedDimensionsAreSharedAndOthersAreNot) {
   TestModel model;
-  model.graph.inputs = {{"a", {"N", ""}}, {"b", {"N", ""}}, {"c", {"~", int64_t{-1}}}};
+  model.graph.inputs = {{"a", {"N", ""}}, {"b", {"N", ""}}, {"c", {"~", int64_t{-1}}}, {"d", {"?", "?"}}};
   model.graph.nodes = {{"Relu", {"a"}, {"y"}, {}, "", ""}};
   model.graph.outputs = {{"y", {}}};
   const Program program = ImportBytes(model.Bytes());
@@ -165,6 +165,7 @@ TEST_F(OnnxImporterTest, NamedDimensionsAreSharedAndOthersAreNot) {
   EXPECT_FALSE(dims("c")[0].known());
   EXPECT_NE(dims("c")[0].DebugString()[0], '~');  // that would be any integer
   EXPECT_FALSE(dims("c")[1].known());
+  EXPECT_NE(dims("d")[0], dims("d")[1]);
 }
 
 TEST_F(OnnxImporterTest, OutputsThatAreInputsOrWeightsOrThereTwice) {
