@@ -73,7 +73,8 @@ class WidenHalfPass : public ProgramPass {
 
   bool ShouldWiden(const SSAGraph& graph, const Node* node) const {
     const Node::Stmt& stmt = node->AsStmt();
-    if (!stmt.blocks().empty()) return false;
+    // A sequence does not say the type of its tensors: they stay what the model says.
+    if (!stmt.blocks().empty() || stmt.schema().Has(kTraitSequence)) return false;
     bool half = false;
     for (const auto& [param, args] : stmt.inputs()) {
       for (const Node* arg : args) {
