@@ -75,6 +75,7 @@ class WidenHalfPass : public ProgramPass {
     const Node::Stmt& stmt = node->AsStmt();
     // A sequence does not say the type of its tensors: they stay what the model says.
     if (!stmt.blocks().empty() || stmt.schema().Has(kTraitSequence)) return false;
+    if (stmt.op_type() == "bitcast") return false;  // the bits are asked for
     bool half = false;
     for (const auto& [param, args] : stmt.inputs()) {
       for (const Node* arg : args) {
