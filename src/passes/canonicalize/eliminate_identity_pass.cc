@@ -34,6 +34,11 @@ Node* Unchanged(const Node::Stmt& stmt) {
     return one && stmt.HasAttr("bias") && IsNumber(stmt.attrs().at("bias"), 0) ? x : nullptr;
   }
   if (op == "cast") return stmt.GetAttr<DataType>("dtype") == type.dtype ? x : nullptr;
+  if (op == "pad") {
+    if (!stmt.HasAttr("paddings")) return nullptr;
+    const auto& paddings = stmt.GetAttr<IntArray>("paddings");
+    return std::all_of(paddings.begin(), paddings.end(), [](int64_t padding) { return padding == 0; }) ? x : nullptr;
+  }
   if (op == "transpose") {
     const std::vector<int64_t> perm = Permutation(stmt);
     return std::is_sorted(perm.begin(), perm.end()) ? x : nullptr;
