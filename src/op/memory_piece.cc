@@ -129,38 +129,39 @@ MemoryPiece PieceOfGather(const OpSchema& schema, const std::vector<BoundArg>& a
   return PieceAt(x, rows, starts);
 }
 
-MemoryPiece PieceOfTranspose(const OpSchema& schema, const std::vector<BoundArg>& args, const MetaTensor& x,
-                             const MetaTensor& result) {
-  if (!Regular(x) || !Regular(result) || x.layout != DataLayout::kNCHW || result.layout != DataLayout::kNCHW) return {};
-  const auto& perm = AttributeCast<std::vector<int64_t>>(*args[static_cast<size_t>(schema.FindArg("perm"))].attribute);
+// Axis i of the result is axis perm[i] of x.
+MemoryPiece PieceOfOrder(const MetaTensor& x, const MetaTensor& result, const std::vector<size_t>& perm) {
+  if (!Regular(x) || !Regular(result)) return {};
+  std::vector<int64_t> place(perm.size());  // of an axis of x, from the outermost in memory on
+  const std::vector<size_t> order = MemoryOrder(x);
+  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int64_t>(i);
   // Dimensions of one may go anywhere, the others keep their order.
   MemoryPiece piece;
   int64_t last = -1;
   bool in_order = true;
-  for (size_t i = 0; i < x.dims.size(); ++i) {
-    const auto axis =
-        static_cast<int64_t>(Axis(perm.empty() ? x.rank() - 1 - static_cast<int64_t>(i) : perm[i], x.rank()));
-    const Dim& extent = x.dims[static_cast<size_t>(axis)];
+  for (const size_t i : MemoryOrder(result)) {
+    const size_t axis = perm[i];
+    const Dim& extent = x.dims[axis];
     if (extent == Dim(1)) continue;
     // A symbol may turn out to be 1; numbers that change places never do.
-    if (axis < last && (extent.known() && x.dims[static_cast<size_t>(last)].known())) return {};
-    in_order = in_order && axis > last;
-    last = std::max(last, axis);
+    if (place[axis] < last && extent.known() && x.dims[order[static_cast<size_t>(last)]].known()) return {};
+    in_order = in_order && place[axis] > last;
+    last = std::max(last, place[axis]);
   }
   piece.possible = true;
   if (x.known() && in_order) piece.offset = 0;
   return piece;
 }
 
-// Channels may be the innermost or the outermost axis of an image where there is one channel or one pixel.
-MemoryPiece PieceOfLayout(const MetaTensor& x, const MetaTensor& result) {
-  if (!Regular(x) || !Regular(result) || x.rank() < 3) return {};
-  const auto is_several = [](const Dim& dim) { return dim.known() && dim != Dim(1); };
-  const bool pixels = std::any_of(x.dims.begin() + 2, x.dims.end(), is_several);
-  MemoryPiece piece;
-  piece.possible = !is_several(x.dims[1]) || !pixels;
-  if (x.known() && piece.possible) piece.offset = 0;
-  return piece;
+// Of a transpose or layout: by its attribute, none of which is negative in what is given.
+std::vector<size_t> PermOf(const OpSchema& schema, const std::vector<BoundArg>& args, int rank) {
+  const auto& perm = AttributeCast<std::vector<int64_t>>(*args[static_cast<size_t>(schema.FindArg("perm"))].attribute);
+  const bool reverses = std::string_view(schema.name) == "transpose";
+  std::vector<size_t> axes;
+  for (int64_t i = 0; i < rank; ++i) {
+    axes.push_back(Axis(perm.empty() ? (reverses ? rank - 1 - i : i) : perm[static_cast<size_t>(i)], rank));
+  }
+  return axes;
 }
 
 }  // namespace
@@ -181,8 +182,7 @@ MemoryPiece PieceOfArgument(const OpSchema& schema, const std::vector<BoundArg>&
   if (!x.rank_known || !result.rank_known || x.rank() == 0) return {};
   if (name == "slice") return PieceOfSlice(schema, args, x, result);
   if (name == "gather") return PieceOfGather(schema, args, x, result);
-  if (name == "transpose") return PieceOfTranspose(schema, args, x, result);
-  if (name == "layout") return PieceOfLayout(x, result);
+  if (name == "transpose" || name == "layout") return PieceOfOrder(x, result, PermOf(schema, args, x.rank()));
   const auto axis = AttributeCast<int64_t>(*args[static_cast<size_t>(schema.FindArg("axis"))].attribute);
   return PieceAlong(x, results, axis, index);
 }

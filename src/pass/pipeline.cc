@@ -55,6 +55,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "type_layout_cast_pass",          // NCHW <-> NHWC
       "fold_constants_pass",            // conversions of weights, done once
       "eliminate_dead_pass",
+      "join_moves_pass",       // casts of layouts with what moved elements beside them
       "device_subgraph_pass",  // what runs on one device side by side, once the copies are known
       // memory: nothing may change the structure after this.
       "inplace_pass",          // results that may overwrite an argument, and views

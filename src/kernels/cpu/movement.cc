@@ -63,7 +63,8 @@ void ShuffleChannel(const CpuContext& context, const DenseTensor& x, int groups,
 }
 
 template <typename T>
-void Layout(const CpuContext& context, const DenseTensor& x, DenseTensor* out) {
+void Layout(const CpuContext& context, const DenseTensor& x, const std::vector<int64_t>& perm, DenseTensor* out) {
+  if (!perm.empty()) return Transpose<T>(context, x, perm, out);
   const T* const from = x.data<T>();
   T* const to = out->mutable_data<T>();
   if (from == to && x.meta() == out->meta()) return;

@@ -35,11 +35,6 @@ void CopyBytes(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor*
 }
 
 template <typename T>
-void Layout(const CpuContext& /*context*/, const DenseTensor& x, DenseTensor* out) {
-  CopyHostTensor(x, out);
-}
-
-template <typename T>
 void Transpose(const CpuContext& /*context*/, const DenseTensor& x, const std::vector<int64_t>& perm,
                DenseTensor* out) {
   const int rank = x.shape().rank();
@@ -53,6 +48,14 @@ void Transpose(const CpuContext& /*context*/, const DenseTensor& x, const std::v
   T* to = out->mutable_data<T>();
   Odometer<1> at(out->shape(), {strides});
   for (int64_t i = 0, count = out->numel(); i < count; ++i, at.Next()) to[i] = from[at.offset(0)];
+}
+
+template <typename T>
+void Layout(const CpuContext& context, const DenseTensor& x, const std::vector<int64_t>& perm, DenseTensor* out) {
+  if (perm.empty()) return CopyHostTensor(x, out);
+  DenseTensor turned(HostAllocator(), {x.dtype(), out->shape(), DataLayout::kNCHW, 0});
+  Transpose<T>(context, PlainHostCopy(x), perm, &turned);
+  CopyHostTensor(turned, out);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ MetaTensor ScaleInferMeta(const MetaTensor& x, const SymScalar& scale, const Sym
 MetaTensor CastInferMeta(const MetaTensor& x, DataType dtype);
 MetaTensor BitcastInferMeta(const MetaTensor& x, DataType dtype);
 MetaTensor DropoutInferMeta(const MetaTensor& x, float p, const std::string& mode);
-MetaTensor LayoutInferMeta(const MetaTensor& x, DataLayout layout);
+MetaTensor LayoutInferMeta(const MetaTensor& x, DataLayout layout, const std::vector<int64_t>& perm);
 
 // Broadcasting. Binary: the result has the promoted type; the others compute values too.
 MetaTensor BinaryInferMeta(const MetaTensor& x, const MetaTensor& y);

@@ -124,10 +124,10 @@ MetaTensor DropoutInferMeta(const MetaTensor& x, float p, const std::string& mod
   return LikeShape(x, x.dtype);
 }
 
-MetaTensor LayoutInferMeta(const MetaTensor& x, DataLayout layout) {
+MetaTensor LayoutInferMeta(const MetaTensor& x, DataLayout layout, const std::vector<int64_t>& perm) {
   WHERRY_ENFORCE(layout == DataLayout::kNCHW || layout == DataLayout::kNHWC, kInvalidArgument, "layout is ",
                  ToString(layout), ", expected nchw or nhwc");
-  MetaTensor out = AssignInferMeta(x);
+  MetaTensor out = perm.empty() ? AssignInferMeta(x) : TransposeInferMeta(x, perm);
   out.layout = layout;
   return out;
 }

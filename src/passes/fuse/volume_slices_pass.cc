@@ -20,8 +20,13 @@
 namespace wherry::mir {
 namespace {
 
-// [N, C, D, H, W] to [N, D, C, H, W] and back.
-std::vector<int64_t> Swap() { return {0, 2, 1, 3, 4}; }
+// The axes of a volume [N, C, D, H, W] as those of its frames [N, D, H, W, C], and back; likewise of an image. Images
+// of kernels that want channels last lie so already.
+std::vector<int64_t> ToFrames() { return {0, 2, 3, 4, 1}; }
+std::vector<int64_t> ToVolume() { return {0, 4, 1, 2, 3}; }
+std::vector<int64_t> ToPixels() { return {0, 2, 3, 1}; }
+std::vector<int64_t> ToImages() { return {0, 3, 1, 2}; }
+constexpr int64_t kChannelsOfFrames = 4;
 
 // The windows along the depth.
 struct Depth {
@@ -109,7 +114,7 @@ class VolumeSlicesPass : public ProgramPass {
                            : op == "pool3d" ? Pool(stmt->AsStmt())
                                             : TransposedConvolution(stmt->AsStmt());
       if (frames == nullptr) continue;
-      Node* const volume = Emit("transpose", {{"x", {frames}}}, {{"perm", Swap()}});
+      Node* const volume = Emit("transpose", {{"x", {frames}}}, {{"perm", ToVolume()}});
       frames_[volume] = frames;
       graph->ReplaceUses(stmt->AsStmt().output(), volume);
       graph->EraseStmt(stmt);
@@ -125,16 +130,17 @@ class VolumeSlicesPass : public ProgramPass {
     return out;
   }
 
-  // --- volumes as frames [N, D, C, H, W] and as images [N * D, C, H, W]
+  // --- volumes as frames [N, D, H, W, C] and as images [N * D, C, H, W]
   Node* Frames(Node* volume) {
     Node*& frames = frames_[volume];
-    if (frames == nullptr) frames = Emit("transpose", {{"x", {volume}}}, {{"perm", Swap()}});
+    if (frames == nullptr) frames = Emit("transpose", {{"x", {volume}}}, {{"perm", ToFrames()}});
     return frames;
   }
   Node* Images(Node* frames) {
     Node*& images = images_[frames];
     if (images == nullptr) {
-      images = Emit("flatten", {{"x", {frames}}}, {{"start_axis", int64_t{0}}, {"stop_axis", int64_t{1}}});
+      Node* const pixels = Emit("flatten", {{"x", {frames}}}, {{"start_axis", int64_t{0}}, {"stop_axis", int64_t{1}}});
+      images = Emit("transpose", {{"x", {pixels}}}, {{"perm", ToImages()}});
     }
     return images;
   }
@@ -143,11 +149,12 @@ class VolumeSlicesPass : public ProgramPass {
     return unknown <= 1 || batch == Dim(1);
   }
   Node* FramesOf(Node* images, const Dim& batch, const Dim& depth) {
-    std::vector<Dim> dims = Dims(images);
+    Node* const pixels = Emit("transpose", {{"x", {images}}}, {{"perm", ToPixels()}});
+    std::vector<Dim> dims = Dims(pixels);
     dims.erase(dims.begin());
     dims.insert(dims.begin(), {batch, depth});
     Node* const frames =
-        batch == Dim(1) ? Emit("unsqueeze", {{"x", {images}}}, {{"axis", IntArray({0})}}) : Reshaped(images, dims);
+        batch == Dim(1) ? Emit("unsqueeze", {{"x", {pixels}}}, {{"axis", IntArray({0})}}) : Reshaped(pixels, dims);
     images_[frames] = images;
     return frames;
   }
@@ -194,6 +201,9 @@ class VolumeSlicesPass : public ProgramPass {
     if (!HasRank(filter, 5)) return nullptr;
     if (!HasFewTaps(filter)) return nullptr;
     const std::vector<Dim> sizes = Dims(filter);
+    // A channel each: a kernel reads the slices of a volume where they lie.
+    const bool one_each = sizes[1] == Dim(1) && sizes[0] == Dims(x)[1] && sizes[0] == Dim(conv.GetAttr<int>("groups"));
+    if (one_each && sizes[0] != Dim(1)) return nullptr;
     const WindowAttributes window = WindowOf(conv);
     const std::optional<Depth> depth = DepthOf(window, Dims(x)[2], sizes[2].value(), false);
     const std::vector<Dim>& out = Dims(conv.output());
@@ -219,10 +229,12 @@ class VolumeSlicesPass : public ProgramPass {
     const NodeList taps = Taps(Frames(x), *depth);
     Node* images = nullptr;
     if (!adds_up) {
-      Node* const swapped = Emit("transpose", {{"x", {filter}}}, {{"perm", Swap()}});
+      Node* const swapped = Emit("transpose", {{"x", {filter}}}, {{"perm", Attributes{0, 2, 1, 3, 4}}});
       Node* const flat = Reshaped(swapped, {sizes[0], sizes[1] * sizes[2], sizes[3], sizes[4]});
       attrs["epilogue"] = epilogue;
-      images = Emit("conv2d", {{"x", {Images(Joined(taps, 2))}}, {"filter", {flat}}, {"operands", operands}}, attrs);
+      images =
+          Emit("conv2d", {{"x", {Images(Joined(taps, kChannelsOfFrames))}}, {"filter", {flat}}, {"operands", operands}},
+               attrs);
     } else {
       for (size_t tap = 0; tap < taps.size(); ++tap) {
         const auto at = static_cast<int64_t>(tap);
@@ -308,8 +320,9 @@ class VolumeSlicesPass : public ProgramPass {
       }
       const Dim channels = sizes[0] * Dim(static_cast<int64_t>(filters.size()));
       Node* const flat = Reshaped(Joined(filters, 0), {channels, sizes[1], sizes[3], sizes[4]});
-      Node* const images = Emit(
-          "conv2d_transpose", {{"x", {Images(Joined(frames, 2))}}, {"filter", {flat}}, {"operands", operands}}, attrs);
+      Node* const images =
+          Emit("conv2d_transpose",
+               {{"x", {Images(Joined(frames, kChannelsOfFrames))}}, {"filter", {flat}}, {"operands", operands}}, attrs);
       parts.push_back(FramesOf(images, in[0], Dim(count)));
     }
     if (parts.size() == 1) return parts[0];
@@ -325,7 +338,7 @@ class VolumeSlicesPass : public ProgramPass {
     const std::string type = pool.GetAttr<std::string>("pooling_type");
     if (pool.GetAttr<bool>("global_pooling")) {
       const std::string op = type == "avg" ? "mean" : type;
-      return Emit(op, {{"x", {Frames(x)}}}, {{"axis", IntArray({1, 3, 4})}, {"keepdim", true}});
+      return Emit(op, {{"x", {Frames(x)}}}, {{"axis", IntArray({1, 2, 3})}, {"keepdim", true}});
     }
     if (!pool.HasAttr("kernel_size")) return nullptr;
     const auto& kernel = pool.GetAttr<IntArray>("kernel_size");
@@ -334,7 +347,7 @@ class VolumeSlicesPass : public ProgramPass {
     const std::optional<Depth> depth = DepthOf(window, Dims(x)[2], kernel[0], pool.GetAttr<bool>("ceil_mode"));
     const std::vector<Dim>& in = Dims(x);
     const std::vector<Dim>& out = Dims(pool.output());
-    // Between the two pools lies [N, D, C, OH, OW]; for the second one it is [N, 1, D, C * OH * OW].
+    // Between the two pools lies [N, D, OH, OW, C]; for the second one it is [N, 1, D, OH * OW * C].
     const bool known = in[1].known() && out[3].known() && out[4].known() && (in[0].known() || out[2].known());
     if (!depth || !known || !CanBeFrames(in[0], in[2], out[3], out[4])) return nullptr;
     AttributeMap attrs = OverImages(pool, window);
@@ -344,7 +357,7 @@ class VolumeSlicesPass : public ProgramPass {
     Node* const images = Emit("pool2d", {{"x", {Images(Frames(x))}}}, attrs);
     Node* const frames = FramesOf(images, in[0], in[2]);
     if (adaptive ? in[2] == out[2] : depth->IsTrivial()) return frames;
-    const Dim row = in[1] * out[3] * out[4];
+    const Dim row = out[3] * out[4] * in[1];
     Node* const rows = Reshaped(frames, {in[0], Dim(1), in[2], row});
     attrs["kernel_size"] = IntArray({kernel[0], adaptive ? row.value() : 1});
     attrs["strides"] = Attributes{depth->stride, 1};
@@ -352,7 +365,7 @@ class VolumeSlicesPass : public ProgramPass {
     attrs["paddings"] = Attributes{depth->pad_begin, depth->pad_end, 0, 0};
     attrs["padding_algorithm"] = std::string("EXPLICIT");
     Node* const pooled = Emit("pool2d", {{"x", {rows}}}, attrs);
-    return Reshaped(pooled, {in[0], out[2], in[1], out[3], out[4]});
+    return Reshaped(pooled, {in[0], out[2], out[3], out[4], in[1]});
   }
 
   SSAGraph* graph_ = nullptr;
