@@ -1,11 +1,13 @@
 // softmax(scale * Q K' + mask) V -> attention, with the splits into heads before it and the joining of heads behind it.
 //
-// The scale may stand on either operand or on the scores; the mask is added or chooses scores; weights of queries
-// without any key may be set to zero after the softmax. Keys and values that a cache was joined with are taken as they
-// come. The products may be of three dimensions, with the heads in the batch.
+// The scale may stand on either operand or on the scores, one for all heads or one for each; a mask chooses scores, or
+// several are added; weights of queries without any key may be set to zero after the softmax. Keys and values that a
+// cache was joined with are taken as they come. The products may be of three dimensions, with the heads in the batch,
+// or have several dimensions of batches.
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,128 +15,14 @@
 
 #include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
+#include "pass/rearrange.h"
 #include "passes/fuse/attention_operand.h"
+#include "passes/fuse/attention_scores.h"
 
 namespace wherry::mir {
 namespace {
 
 using Axes = std::vector<int64_t>;
-
-// How the scores come about, from the softmax back to the product.
-struct Scores {
-  Node* product = nullptr;  // the statement
-  double scale = 1.0;
-  Node* mask = nullptr;
-  int mask_rank = 0;      // of the scores that it meets
-  bool inverted = false;  // a boolean mask: whether true, rather than false, gives masked_score
-  double masked_score = -std::numeric_limits<double>::infinity();
-  std::vector<Node*> stmts;  // that it replaces, the last first
-};
-
-// A plain product of two matrices, or a scaled one without an epilogue.
-bool IsProduct(const Node::Stmt& stmt) {
-  return stmt.op_type() == "matmul" ||
-         (stmt.op_type() == "fused_matmul" && stmt.GetAttr<Epilogue>("epilogue").steps.empty());
-}
-
-// Reads the scores backwards from `value`; nothing if something else is in between.
-std::optional<Scores> ReadScores(const SSAGraph& graph, Node* value, Scores scores) {
-  Node* producer = value->producer();
-  if (producer == nullptr || !HasOneUse(graph, value) || !value->AsArg().type.rank_known) return std::nullopt;
-  const Node::Stmt& stmt = producer->AsStmt();
-  const std::string op = stmt.op_type();
-  scores.stmts.push_back(producer);
-  if (IsProduct(stmt)) {
-    if (stmt.GetAttr<bool>("transpose_x")) return std::nullopt;
-    scores.product = producer;
-    if (op == "fused_matmul") scores.scale *= stmt.GetAttr<float>("alpha");
-    return scores;
-  }
-  if (const std::optional<Factor> factor = FactorOf(graph, stmt)) {
-    scores.scale *= factor->value;
-    return ReadScores(graph, factor->input, std::move(scores));
-  }
-  const auto same_shape = [value](const Node* arg) { return arg->AsArg().type.rank_known && Dims(arg) == Dims(value); };
-  if (op == "add" && scores.mask == nullptr && scores.scale == 1.0) {
-    scores.mask_rank = value->AsArg().type.rank();
-    for (const auto& [score, mask] : {std::pair("x", "y"), std::pair("y", "x")}) {
-      Node* const before = stmt.input(score);
-      if (!same_shape(before) || before == stmt.input(mask)) continue;
-      scores.mask = stmt.input(mask);
-      if (std::optional<Scores> found = ReadScores(graph, before, scores)) return found;
-    }
-    return std::nullopt;
-  }
-  if (op == "where" && scores.mask == nullptr && scores.scale > 0) {
-    scores.mask = stmt.input("condition");
-    scores.mask_rank = value->AsArg().type.rank();
-    const std::optional<double> x = ConstantOf(graph, stmt.input("x"));
-    const std::optional<double> y = ConstantOf(graph, stmt.input("y"));
-    if (x.has_value() == y.has_value()) return std::nullopt;
-    scores.inverted = x.has_value();
-    scores.masked_score = (x ? *x : *y) * scores.scale;
-    Node* const before = stmt.input(x ? "y" : "x");
-    if (!same_shape(before)) return std::nullopt;
-    return ReadScores(graph, before, std::move(scores));
-  }
-  if (op == "reshape") {
-    // Heads taken out of the batch, or put into it.
-    Node* const before = stmt.input("x");
-    const int rank = value->AsArg().type.rank();
-    const bool matrices_stay = HasRank(before, 7 - rank) && (rank == 3 || rank == 4) &&
-                               std::equal(Dims(value).end() - 2, Dims(value).end(), Dims(before).end() - 2);
-    if (matrices_stay) return ReadScores(graph, before, std::move(scores));
-  }
-  return std::nullopt;
-}
-
-// What stands between the softmax and the product with the values.
-struct Weights {
-  Node* product;
-  bool zero_masked_rows = false;
-  std::vector<Node*> stmts;  // the last first
-};
-
-std::optional<Weights> ReadWeights(const SSAGraph& graph, Node* softmax) {
-  Node* value = softmax->AsStmt().output();
-  Weights weights{nullptr, false, {softmax}};
-  // where(isnan(weights), 0, weights)
-  if (value->outlinks().size() == 2 && !graph.IsOutput(value)) {
-    Node* isnan = value->outlinks()[0];
-    Node* where = value->outlinks()[1];
-    if (isnan->AsStmt().op_type() != "isnan") std::swap(isnan, where);
-    if (isnan->AsStmt().op_type() != "isnan" || where->AsStmt().op_type() != "where") return std::nullopt;
-    Node* const flag = isnan->AsStmt().output();
-    const Node::Stmt& choice = where->AsStmt();
-    if (!HasOneUse(graph, flag) || choice.input("condition") != flag || choice.input("y") != value ||
-        ConstantOf(graph, choice.input("x")) != 0.0) {
-      return std::nullopt;
-    }
-    weights.zero_masked_rows = true;
-    weights.stmts.insert(weights.stmts.begin(), {where, isnan});
-    value = choice.output();
-  }
-  while (HasOneUse(graph, value)) {
-    Node* const next = value->outlinks()[0];
-    const Node::Stmt& stmt = next->AsStmt();
-    if (IsProduct(stmt)) {
-      const bool plain = stmt.op_type() == "matmul" || stmt.GetAttr<float>("alpha") == 1.0F;
-      if (stmt.input("x") != value || stmt.input("y") == value || stmt.GetAttr<bool>("transpose_x") || !plain)
-        return std::nullopt;
-      weights.product = next;
-      weights.stmts.insert(weights.stmts.begin(), next);
-      return weights;
-    }
-    Node* const after = stmt.op_type() == "reshape" ? stmt.output() : nullptr;
-    if (after == nullptr || stmt.input("x") != value || !HasRank(after, 7 - value->AsArg().type.rank()) ||
-        !std::equal(Dims(value).end() - 2, Dims(value).end(), Dims(after).end() - 2)) {
-      return std::nullopt;
-    }
-    weights.stmts.insert(weights.stmts.begin(), next);
-    value = after;
-  }
-  return std::nullopt;
-}
 
 class AttentionFusePass : public ProgramPass {
  public:
@@ -160,16 +48,18 @@ class AttentionFusePass : public ProgramPass {
     const Node::Stmt& stmt = softmax->AsStmt();
     const MetaTensor& type = stmt.output()->AsArg().type;
     if (type.dtype != DataType::kFloat && type.dtype != DataType::kFP64) return false;
-    if (!type.rank_known || (type.rank() != 3 && type.rank() != 4)) return false;
+    if (!type.rank_known || type.rank() < 3) return false;
     if (stmt.GetAttr<int>("axis") != -1 && stmt.GetAttr<int>("axis") != type.rank() - 1) return false;
-    const std::optional<Scores> scores = ReadScores(*graph, stmt.input("x"), {});
+    const std::optional<Scores> scores = ReadScores(*graph, stmt.input("x"));
     const std::optional<Weights> weights = ReadWeights(*graph, softmax);
     if (!scores || !weights) return false;
     std::optional<Operands> operands = ReadOperands(*graph, *scores, *weights);
     if (!operands) return false;
     const double scale = scores->scale * operands->query.factor * operands->key.factor;
     if (!std::isfinite(static_cast<float>(scale)) || static_cast<float>(scale) == 0) return false;
-    if (scores->mask != nullptr && !MaskFits(*scores, operands->query)) return false;
+    for (const Mask& mask : scores->masks) {
+      if (!MaskFits(*scores, mask, operands->query)) return false;
+    }
 
     for (const Node* product : {scores->product, weights->product}) {
       for (const char* name : {"x", "y"}) left->push_back(product->AsStmt().input(name)->AsArg().name);
@@ -181,13 +71,22 @@ class AttentionFusePass : public ProgramPass {
     if (weights->zero_masked_rows) attrs["zero_masked_rows"] = true;
     SetColumns(&*operands, &attrs);
     Node* const near = weights->product;
-    Binding inputs = {{"query", {InPlace(graph, operands->query, near)}},
-                      {"key", {InPlace(graph, operands->key, near)}},
-                      {"value", {InPlace(graph, operands->value, near)}}};
-    if (scores->mask != nullptr) {
-      inputs["mask"] = {MaskOf(graph, *scores, near)};
-      if (scores->mask->AsArg().type.dtype == DataType::kBool)
-        attrs["masked_score"] = static_cast<float>(scores->masked_score);
+    if (scores->head_scale != nullptr) {
+      operands->query.arg =
+          Emit(graph, "multiply", {{"x", {operands->query.arg}}, {"y", {scores->head_scale}}}, {}, near);
+    }
+    std::map<Node*, Node*> joined;  // values by those whose batches they have as one
+    Binding inputs = {{"query", {InPlace(graph, operands->query, near, &joined)}},
+                      {"key", {InPlace(graph, operands->key, near, &joined)}},
+                      {"value", {InPlace(graph, operands->value, near, &joined)}}};
+    if (!scores->masks.empty()) {
+      Node* sum = nullptr;
+      for (const Mask& mask : scores->masks) {
+        Node* const own = MaskOf(graph, *scores, mask, near);
+        sum = sum == nullptr ? own : Emit(graph, "add", {{"x", {sum}}, {"y", {own}}}, {}, near);
+      }
+      inputs["mask"] = {sum};
+      if (sum->AsArg().type.dtype == DataType::kBool) attrs["masked_score"] = static_cast<float>(scores->masked_score);
     }
     Replace(graph, *scores, *weights, operands->query, operands->value, inputs, &attrs);
     return true;
@@ -200,43 +99,85 @@ class AttentionFusePass : public ProgramPass {
     for (const Node* arg : {first.input("x"), first.input("y"), second.input("y"), second.output()}) {
       if (!HasRank(arg, rank)) return std::nullopt;
     }
-    const auto query = TraceAttentionOperand(graph, first.input("x"), false);
+    auto query = TraceAttentionOperand(graph, first.input("x"), false);
     const auto key = TraceAttentionOperand(graph, first.input("y"), !first.GetAttr<bool>("transpose_y"));
     auto value = TraceAttentionOperand(graph, second.input("y"), second.GetAttr<bool>("transpose_y"));
     if (!query || !key || !value) return std::nullopt;
+    if (scores.head_scale != nullptr) {
+      if (rank < 4 || *(Dims(scores.head_scale).end() - 3) != Dim(query->heads)) return std::nullopt;
+      // As it comes, for its heads to be multiplied.
+      query->arg = first.input("x");
+      query->perm.clear();
+      query->packed = false;
+      query->column = 0;
+      query->factor = 1.0;
+    }
     Operands operands{*query, *key, *value};
     // A scaled value is no scaled score.
     if (value->factor != 1.0) return std::nullopt;
     // An operand without columns says nothing of its heads.
-    const bool fit = query->size > 0 && value->size > 0 && query->batch == key->batch && query->batch == value->batch &&
-                     query->size == key->size && key->heads == value->heads && query->heads % key->heads == 0;
+    const bool fit = query->size > 0 && value->size > 0 && query->batches == key->batches &&
+                     query->batches == value->batches && query->size == key->size && key->heads == value->heads &&
+                     query->heads % key->heads == 0;
     if (!fit) return std::nullopt;
+    // Of several batches, what is to be said of them at once.
+    const auto symbols =
+        std::count_if(query->batches.begin(), query->batches.end(), [](const Dim& dim) { return !dim.known(); });
+    if (rank > 4 && symbols + (query->sequence.known() ? 0 : 1) + (key->sequence.known() ? 0 : 1) > 1)
+      return std::nullopt;
     // Of three dimensions and one head: another number of heads in the batch of another operand.
     if (rank == 3 && (query->heads == 1) != (key->heads == 1)) return std::nullopt;
     return operands;
   }
 
   // Whether the mask broadcasts to [batch, heads, queries, keys] as it does to the scores.
-  static bool MaskFits(const Scores& scores, const AttentionOperand& query) {
-    const MetaTensor& mask = scores.mask->AsArg().type;
-    if (!mask.rank_known || mask.rank() > scores.mask_rank) return false;
-    if (mask.dtype != DataType::kBool && mask.dtype != scores.product->AsStmt().output()->AsArg().type.dtype)
-      return false;
+  static bool MaskFits(const Scores& scores, const Mask& mask, const AttentionOperand& query) {
+    const MetaTensor& type = mask.arg->AsArg().type;
+    const size_t rank = mask.scores.size();
+    if (!type.rank_known || type.dims.size() > rank) return false;
+    if ((type.dtype == DataType::kBool) != scores.chooses) return false;
+    if (!scores.chooses && type.dtype != scores.product->AsStmt().output()->AsArg().type.dtype) return false;
     // One head in the batch: axis 1 is to be put in.
-    if (scores.mask_rank == 3) return query.heads == 1 || mask.rank() <= 2;
-    return query.heads > 1 || scores.product->AsStmt().output()->AsArg().type.rank() == 4;
+    if (rank == 3) return query.heads == 1 || type.rank() <= 2;
+    if (rank == 4) return query.heads > 1 || scores.product->AsStmt().output()->AsArg().type.rank() > 3;
+    if (mask.scores[rank - 3] != Dim(query.heads)) return false;
+    const std::vector<Dim> batches(mask.scores.begin(), mask.scores.end() - 3);
+    if (Product(batches) != query.batch) return false;
+    if (type.rank() <= 3) return true;
+    // The dimensions of the batch become one.
+    return JoinedMask(type.dims, batches) && ReshapeEntries(type.dims, *JoinedMask(type.dims, batches));
   }
 
-  static Node* MaskOf(SSAGraph* graph, const Scores& scores, Node* near) {
-    Node* mask = scores.mask;
-    const auto emit = [&](const char* op, const AttributeMap& attrs) {
-      Node* out = graph->NewArg(mask->AsArg().name);
-      InferStmt(graph, graph->NewStmt(op, {{"x", {mask}}}, {{"out", {out}}}, attrs, near));
-      mask = out;
-    };
-    if (scores.mask_rank == 3 && mask->AsArg().type.rank() == 3) emit("unsqueeze", {{"axis", IntArray({1})}});
-    if (scores.inverted) emit("logical_not", {});
-    return mask;
+  // The dimensions of a mask over scores with these batches, as one over scores with one batch.
+  static std::optional<std::vector<Dim>> JoinedMask(const std::vector<Dim>& mask, const std::vector<Dim>& batches) {
+    std::vector<Dim> own(mask.begin(), mask.end() - 3);
+    const bool every = std::all_of(own.begin(), own.end(), [](const Dim& dim) { return dim == Dim(1); });
+    own.insert(own.begin(), batches.size() - own.size(), Dim(1));
+    if (!every && own != batches) return std::nullopt;
+    std::vector<Dim> joined = {every ? Dim(1) : Product(batches)};
+    joined.insert(joined.end(), mask.end() - 3, mask.end());
+    return joined;
+  }
+
+  static Node* Emit(SSAGraph* graph, const char* op, const Binding& inputs, const AttributeMap& attrs, Node* near) {
+    Node* out = graph->NewArg(inputs.at("x")[0]->AsArg().name);
+    InferStmt(graph, graph->NewStmt(op, inputs, {{"out", {out}}}, attrs, near));
+    return out;
+  }
+
+  static Node* MaskOf(SSAGraph* graph, const Scores& scores, const Mask& mask, Node* near) {
+    Node* arg = mask.arg;
+    const size_t rank = mask.scores.size();
+    if (rank == 3 && arg->AsArg().type.rank() == 3)
+      arg = Emit(graph, "unsqueeze", {{"x", {arg}}}, {{"axis", IntArray({1})}}, near);
+    if (rank > 4 && arg->AsArg().type.rank() > 3) {
+      const std::vector<Dim> batches(mask.scores.begin(), mask.scores.end() - 3);
+      const std::vector<Dim> joined = *JoinedMask(Dims(arg), batches);
+      const AttributeMap shape = {{"shape", IntArray(*ReshapeEntries(Dims(arg), joined))}};
+      if (Dims(arg) != joined) arg = Emit(graph, "reshape", {{"x", {arg}}}, shape, near);
+    }
+    if (scores.inverted) arg = Emit(graph, "logical_not", {{"x", {arg}}}, {}, near);
+    return arg;
   }
 
   // Columns of wider values, where all packed operands have heads of one size.
@@ -249,24 +190,31 @@ class AttentionFusePass : public ProgramPass {
     }
     const std::vector<AttentionOperand*> all = operands->all();
     const bool wider = std::any_of(all.begin(), all.end(), [](const AttentionOperand* operand) {
-      return operand->packed && operand->perm.empty() && Dims(operand->arg)[2] != Dim(operand->heads * operand->size);
+      return operand->packed && operand->perm.empty() &&
+             Dims(operand->arg).back() != Dim(operand->heads * operand->size);
     });
     if (!wider) return;
     (*attrs)["size"] = static_cast<int>(operands->query.size);
     (*attrs)["columns"] = Axes{operands->query.column, operands->key.column, operands->value.column};
   }
 
-  // The operand's value, with its axes in order.
-  static Node* InPlace(SSAGraph* graph, const AttentionOperand& operand, Node* near) {
-    if (operand.perm.empty()) return operand.arg;
-    Node* out = graph->NewArg(operand.arg->AsArg().name);
-    // [batch, sequence, heads, size] has its heads side by side.
-    const bool joins = operand.perm == Axes{0, 2, 1, 3};
-    const AttributeMap attrs = joins ? AttributeMap{{"shape", IntArray({0, 0, operand.heads * operand.size})}}
-                                     : AttributeMap{{"perm", operand.perm}};
-    InferStmt(graph,
-              graph->NewStmt(joins ? "reshape" : "transpose", {{"x", {operand.arg}}}, {{"out", {out}}}, attrs, near));
-    return out;
+  // The operand's value, with its axes in order and its batches as one.
+  static Node* InPlace(SSAGraph* graph, const AttentionOperand& operand, Node* near, std::map<Node*, Node*>* joined) {
+    Node* arg = operand.arg;
+    const auto batches = static_cast<int64_t>(operand.batches.size());
+    if (!operand.perm.empty()) {
+      // [batch, sequence, heads, size] has its heads side by side.
+      const bool joins = operand.perm == Axes{0, 2, 1, 3};
+      const AttributeMap attrs = joins ? AttributeMap{{"shape", IntArray({0, 0, operand.heads * operand.size})}}
+                                       : AttributeMap{{"perm", operand.perm}};
+      arg = Emit(graph, joins ? "reshape" : "transpose", {{"x", {arg}}}, attrs, near);
+    }
+    if (batches == 1) return arg;
+    Node*& one = (*joined)[arg];
+    if (one == nullptr) {
+      one = Emit(graph, "flatten", {{"x", {arg}}}, {{"start_axis", int64_t{0}}, {"stop_axis", batches - 1}}, near);
+    }
+    return one;
   }
 
   // The attention instead of all that it stands for: also of what brings the heads side by side behind it.
@@ -283,21 +231,27 @@ class AttentionFusePass : public ProgramPass {
       erased.insert(erased.begin(), stmt);
       result = stmt->AsStmt().output();
     };
-    const std::vector<Dim> apart = {query.batch, Dim(query.heads), query.sequence, Dim(value.size)};
-    const std::vector<Dim> joined = {query.batch, query.sequence, Dim(query.heads * value.size)};
+    std::vector<Dim> apart = query.batches;
+    apart.insert(apart.end(), {Dim(query.heads), query.sequence, Dim(value.size)});
+    std::vector<Dim> joined = query.batches;
+    joined.insert(joined.end(), {query.sequence, Dim(query.heads * value.size)});
+    const auto rank = static_cast<int>(apart.size());
+    Axes to_rows(apart.size());
+    std::iota(to_rows.begin(), to_rows.end(), int64_t{0});
+    std::swap(to_rows[apart.size() - 3], to_rows[apart.size() - 2]);
     if (Dims(result) != apart) {
       Node* const split = next("reshape");
-      if (split != nullptr && HasRank(split->AsStmt().output(), 4) && Dims(split->AsStmt().output()) == apart)
+      if (split != nullptr && HasRank(split->AsStmt().output(), rank) && Dims(split->AsStmt().output()) == apart)
         take(split);
     }
     bool merged = Dims(result) == joined;
     if (Dims(result) == apart) {
       Node* const transpose = next("transpose");
-      if (transpose != nullptr && transpose->AsStmt().GetAttr<Axes>("perm") == Axes{0, 2, 1, 3}) {
+      if (transpose != nullptr && transpose->AsStmt().GetAttr<Axes>("perm") == to_rows) {
         take(transpose);
         merged = true;
         Node* const join = next("reshape");
-        if (join != nullptr && HasRank(join->AsStmt().output(), 3) && Dims(join->AsStmt().output()) == joined)
+        if (join != nullptr && HasRank(join->AsStmt().output(), rank - 1) && Dims(join->AsStmt().output()) == joined)
           take(join);
       }
     }
@@ -308,7 +262,7 @@ class AttentionFusePass : public ProgramPass {
     for (const auto& [name, attribute] : *attrs) attention.SetAttribute(name, attribute);
     attention.SetLabel(weights.product->AsStmt().label());
     const Node* const near = erased.front();
-    if (Dims(result) == (merged ? joined : apart)) {
+    if (query.batches.size() == 1 && Dims(result) == (merged ? joined : apart)) {
       attention.SetOutput("out", {result->AsArg().name});
       InferStmt(graph, graph->NewStmt(attention, near));
     } else {
@@ -316,10 +270,13 @@ class AttentionFusePass : public ProgramPass {
       const std::string name = graph->UniqueName(result->AsArg().name);
       attention.SetOutput("out", {name});
       InferStmt(graph, graph->NewStmt(attention, near));
-      OpDesc view(merged ? "reshape" : "flatten");
+      const std::vector<Dim> own = Dims(graph->FindArg(name));
+      OpDesc view(merged || query.batches.size() > 1 ? "reshape" : "flatten");
       view.SetInput("x", {name});
       view.SetOutput("out", {result->AsArg().name});
-      if (merged) {
+      if (query.batches.size() > 1) {
+        view.SetAttr("shape", IntArray(*ReshapeEntries(own, Dims(result))));
+      } else if (merged) {
         view.SetAttr("shape", IntArray({0, 0, query.heads, value.size}));
       } else {
         view.SetAttr("start_axis", 0);

@@ -1,5 +1,7 @@
 #include "passes/fuse/attention_operand.h"
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,14 +104,15 @@ std::optional<Piece> PlaceOf(const SSAGraph& graph, const Node* arg) {
   return axis == piece->axis ? piece : std::nullopt;
 }
 
-// Whether `arg` is the heads of a value [batch, sequence, columns] taken apart: [batch, sequence, heads, size], or with
-// axes before the last two that make more columns. Gives that value.
-Node* JoinedColumns(const Node* arg) {
+// Whether `arg` is the heads of a value [batches, sequence, columns] taken apart: [batches, sequence, heads, size], or
+// with axes before the last two that make more columns. Gives that value.
+Node* JoinedColumns(const Node* arg, size_t batches) {
   const Node::Stmt* reshape = ProducerOf(arg, "reshape");
   if (reshape == nullptr) return nullptr;
   Node* joined = reshape->input("x");
-  if (!HasRank(joined, 3) || Dims(joined)[0] != Dims(arg)[0] || Dims(joined)[1] != Dims(arg)[1]) return nullptr;
-  return joined;
+  if (!HasRank(joined, static_cast<int>(batches) + 2)) return nullptr;
+  const auto kept = Dims(joined).end() - 1;
+  return std::equal(Dims(joined).begin(), kept, Dims(arg).begin()) ? joined : nullptr;
 }
 
 // [batch, heads, sequence, size] as the axes of a value of five dimensions of which one, with an extent of its own, is
@@ -122,7 +125,7 @@ bool TakePlace(const SSAGraph& graph, const View& view, AttentionOperand* operan
   axes.push_back(place->axis);
   const View whole = Walk(graph, place->whole, axes);
   if (whole.axes != Axes{0, 3, 1, 4, 2}) return false;
-  Node* joined = JoinedColumns(whole.arg);
+  Node* joined = JoinedColumns(whole.arg, 1);
   if (joined == nullptr) return false;
   operand->arg = joined;
   operand->packed = true;
@@ -157,6 +160,7 @@ std::optional<AttentionOperand> TraceAttentionOperand(const SSAGraph& graph, Nod
     View view = Walk(graph, arg, swapped ? Axes{0, 2, 1} : Axes{0, 1, 2});
     AttentionOperand operand;
     operand.batch = Dims(view.arg)[static_cast<size_t>(view.axes[0])];
+    operand.batches = {operand.batch};
     operand.sequence = Dims(view.arg)[static_cast<size_t>(view.axes[1])];
     operand.size = Known(Dims(view.arg)[static_cast<size_t>(view.axes[2])]);
     const Node::Stmt* reshape = ProducerOf(view.arg, "reshape");
@@ -176,28 +180,36 @@ std::optional<AttentionOperand> TraceAttentionOperand(const SSAGraph& graph, Nod
     if (view.axes != Axes{0, 1, 2}) operand.perm = view.axes;
     return operand;
   }
-  if (!HasRank(arg, 4)) return std::nullopt;
-  const View view = Walk(graph, arg, swapped ? Axes{0, 1, 3, 2} : Axes{0, 1, 2, 3});
+  if (!arg->AsArg().type.rank_known || arg->AsArg().type.rank() < 4) return std::nullopt;
+  const size_t batches = Dims(arg).size() - 3;
+  Axes in_order(batches + 3);
+  std::iota(in_order.begin(), in_order.end(), int64_t{0});
+  Axes axes = in_order;
+  if (swapped) std::swap(axes[batches + 1], axes[batches + 2]);
+  const View view = Walk(graph, arg, axes);
   const auto dim = [&view](size_t i) { return Dims(view.arg)[static_cast<size_t>(view.axes[i])]; };
   AttentionOperand operand;
   operand.arg = view.arg;
-  operand.batch = dim(0);
-  operand.heads = Known(dim(1));
-  operand.sequence = dim(2);
-  operand.size = Known(dim(3));
+  for (size_t i = 0; i < batches; ++i) operand.batches.push_back(dim(i));
+  operand.batch = Product(operand.batches);
+  operand.heads = Known(dim(batches));
+  operand.sequence = dim(batches + 1);
+  operand.size = Known(dim(batches + 2));
   operand.factor = view.factor;
   if (operand.heads < 1 || operand.size < 0) return std::nullopt;
-  if (TakePlace(graph, view, &operand)) return operand;
-  if (view.axes == Axes{0, 2, 1, 3}) {
-    if (Node* joined = JoinedColumns(view.arg)) {
+  if (batches == 1 && TakePlace(graph, view, &operand)) return operand;
+  Axes side_by_side = in_order;
+  std::swap(side_by_side[batches], side_by_side[batches + 1]);
+  if (view.axes == side_by_side) {
+    if (Node* joined = JoinedColumns(view.arg, batches)) {
       operand.packed = true;
       operand.arg = WithoutFactors(graph, joined, &operand.factor);
       return operand;
     }
   }
-  if (view.axes != Axes{0, 1, 2, 3}) {
+  if (view.axes != in_order) {
     operand.perm = view.axes;
-  } else if (Node* once = Unrepeated(view.arg)) {
+  } else if (Node* once = batches == 1 ? Unrepeated(view.arg) : nullptr) {
     std::optional<AttentionOperand> groups = TraceAttentionOperand(graph, once, false);
     if (groups) groups->factor *= view.factor;
     return groups;
@@ -208,7 +220,8 @@ std::optional<AttentionOperand> TraceAttentionOperand(const SSAGraph& graph, Nod
 std::optional<AttentionOperand> CutFrom(const AttentionOperand& operand) {
   if (!operand.packed || !operand.perm.empty()) return std::nullopt;
   const std::optional<Piece> piece = PieceOf(operand.arg);
-  if (!piece || piece->axis != 2 || !HasRank(piece->whole, 3)) return std::nullopt;
+  const auto columns = static_cast<int64_t>(operand.batches.size()) + 1;
+  if (!piece || piece->axis != columns || !HasRank(piece->whole, static_cast<int>(columns) + 1)) return std::nullopt;
   AttentionOperand cut = operand;
   cut.arg = piece->whole;
   cut.column += piece->begin;
