@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/strings.h"
 #include "op/control_flow.h"
+#include "op/infer_in_block.h"
 #include "op/schema_registry.h"
 #include "op/unknown_dim.h"
 
@@ -98,7 +99,8 @@ std::vector<std::string> BlockBuilder::Add(OpDesc op, const std::vector<std::str
     if (attr != op.attrs().end()) args[i].attribute = &attr->second;
   }
   std::vector<MetaTensor> metas;
-  for (auto& results : InferMeta(schema, args, counts)) {
+  const bool in_block = index_ != 0;
+  for (auto& results : in_block ? InferMetaInBlock(schema, args, counts) : InferMeta(schema, args, counts)) {
     for (MetaTensor& result : results) metas.push_back(std::move(result));
   }
   for (MetaTensor& meta : metas) {

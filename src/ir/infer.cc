@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "ir/ssa_graph.h"
 #include "op/control_flow.h"
+#include "op/infer_in_block.h"
 #include "op/unknown_dim.h"
 
 namespace wherry::mir {
@@ -98,11 +99,13 @@ void InferLoop(SSAGraph* graph, Node::Stmt& stmt, int loops) {
   }
 }
 
+// Once inlined, what a branch cannot do is an error.
 void InferOrdinary(SSAGraph* graph, const Node::Stmt& stmt) {
   const OpSchema& schema = stmt.schema();
   std::vector<size_t> counts;
   for (const OutputDef& output : schema.outputs) counts.push_back(stmt.output_list(output.name).size());
-  const auto types = InferMeta(schema, BindArgs(stmt), counts);
+  const auto infer = graph->is_child() ? &InferMetaInBlock : &InferMeta;
+  const auto types = infer(schema, BindArgs(stmt), counts);
   for (size_t i = 0; i < schema.outputs.size(); ++i) {
     const NodeList& results = stmt.output_list(schema.outputs[i].name);
     for (size_t j = 0; j < results.size(); ++j) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "op/infer_in_block.h"
 #include "op/infer_meta_context.h"
 #include "op/op_desc.h"
 #include "op/pending.h"
@@ -15,6 +16,7 @@ namespace {
 std::vector<MetaTensor> AllInferMeta(const MetaTensor& x, const MetaTensor* bias,
                                      const std::vector<const MetaTensor*>& list, int axis, const SymIntArray& size,
                                      const SymScalar& scale) {
+  if (!x.rank_known) return {x, MetaTensor(DataType::kBool, {})};
   WHERRY_ENFORCE(axis >= 0 && axis < x.rank(), kInvalidArgument, "axis ", axis, " of ", x.DebugString());
   MetaTensor out = x;
   if (size.known()) out.dims[0] = size.values->front();
@@ -278,6 +280,15 @@ TEST_F(InferMetaTest, ErrorsNameTheOp) {
   } catch (const Error& error) {
     EXPECT_EQ(error.message(), "output out would have shape f32[-6,4]");
   }
+}
+
+TEST_F(InferMetaTest, InABlockContradictionsGiveUnknownShapes) {
+  EXPECT_EQ(InferMetaInBlock(kAll, Args(), {}), InferMeta(kAll, Args(), {}));
+  axis_ = int64_t{2};
+  const auto results = InferMetaInBlock(kAll, Args(), {});
+  EXPECT_FALSE(results[0][0].rank_known);
+  EXPECT_EQ(results[0][0].dtype, x_.dtype);
+  EXPECT_THROW(InferMetaInBlock(kAll, Args(), std::vector<size_t>{1, 1, 2}), Error);
 }
 
 TEST(Pending, IsTakenInOrderEvenPastAnError) {

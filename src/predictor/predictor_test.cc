@@ -201,6 +201,38 @@ TEST_F(PredictorTest, FixedShapesOfInputsHoldForAllThatHaveTheSameNames) {
   EXPECT_NE(error({{"q", Shape({2, 2})}, {"x", Shape({1, 5})}}).find("b is 2 elsewhere"), std::string::npos);
 }
 
+TEST_F(PredictorTest, FixedShapesMayContradictABranchThatIsNotTaken) {
+  std::ofstream(Path("open.wir")) << "weight %four : f32[4] = [1, 2, 3, 4]\n"
+                                     "block main(%c : bool[], %x : f32[n]) -> (%z) {\n"
+                                     "  (out: [%y]) = if(cond: %c, captures: [%x]) blocks(four, any)\n"
+                                     "  %z = abs(x: %y)\n}\n"
+                                     "block four(%p : f32[n]) -> (%b) {\n"
+                                     "  %a = add(x: %p, y: %four)\n"
+                                     "  %b = tanh(x: %a)\n}\n"
+                                     "block any(%q : f32[n]) -> (%r) {\n  %r = sin(x: %q)\n}\n";
+  CxxConfig config;
+  config.set_model_dir(Path("open.wir"));
+  config.set_input_shapes({{"x", Shape({3})}});
+  const auto predictor = CreatePaddlePredictor(config);
+  bool condition = false;
+  const std::vector<float> x(3, 0.0F);
+  predictor->GetInputByName("x")->Resize({3});
+  predictor->GetInputByName("x")->CopyFromCpu(x.data());
+  const auto run = [&] {
+    predictor->GetInputByName("c")->Resize({});
+    predictor->GetInputByName("c")->CopyFromCpu(&condition);
+    predictor->Run();
+  };
+  run();
+  EXPECT_EQ(predictor->GetOutput(0)->shape(), Shape({3}));
+  condition = true;
+  const std::string error = ErrorText(run);
+  EXPECT_NE(error.find("add"), std::string::npos) << error;
+  EXPECT_NE(error.find("x [3] and y [4] do not broadcast"), std::string::npos) << error;
+  condition = false;
+  run();
+}
+
 TEST_F(PredictorTest, ErrorsInATextNameItsFile) {
   std::ofstream(Path("bad.wir")) << "block main(%x : f32[b]) -> (%y) {\n  %y = relu(x: z)\n}\n";
   CxxConfig config;

@@ -54,6 +54,23 @@ TEST(OnnxControlFlow, BranchesOfDifferentShape) {
   EXPECT_EQ(program.blocks[1].outputs.size(), 1U);
 }
 
+TEST(OnnxControlFlow, ABranchMayContradictTheShapes) {
+  TestModel model = Choosing();
+  const auto yes = Branch({{"Constant", {}, {"k"}, {{"value", FloatTensor("", {3}, {1, 2, 3})}}, "", ""},
+                           {"Add", {"x", "k"}, {"s"}, {}, "", ""}},
+                          {"s"});
+  const auto no = Branch({{"Relu", {"x"}, {"r"}, {}, "", ""}}, {"r"});
+  model.graph.nodes = {If("c", yes, no, {"y"})};
+  const Program program = ImportBytes(model.Bytes());
+  EXPECT_EQ(Types(program, 1), Names{"add"});
+  EXPECT_EQ(ResultMeta(program), "f32[?]");
+  // Not in what always runs.
+  model.graph.nodes = yes->nodes;
+  model.graph.outputs = {{"s", {}}};
+  const std::string error = ImportError(model).what();
+  EXPECT_NE(error.find("[3] do not broadcast"), std::string::npos) << error;
+}
+
 TEST(OnnxControlFlow, AKnownConditionLeavesOneBranch) {
   TestModel model = Choosing();
   TestTensor cond;
