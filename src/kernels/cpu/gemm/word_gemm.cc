@@ -1,10 +1,8 @@
 #include "kernels/cpu/gemm/word_gemm.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
-#include "base/cancellation.h"
 #include "kernels/cpu/gemm/cut.h"
 #include "kernels/cpu/gemm/gemm_call.h"
 #include "kernels/cpu/gemm/run_gemm.h"
@@ -250,11 +248,9 @@ void RunByPanels(const WordGemm& call, float* scratch, ThreadPool* pool) {
   const Isa isa = ActiveIsa();
   const PanelLayout layout = WeightLayout();
   const auto expand = WHERRY_ISA_CALL(ExpandPanel);
-  const std::atomic<bool>* const cancelled = ScopedCancellation::Flag();
   ShareOut(pool, PanelWorkers(call, threads), PanelsOf(call.n) * row_blocks, [&](int64_t worker, const auto& next) {
     float* const values = scratch + worker * call.k * kPanelWidth;
     for (int64_t item = next(); item >= 0; item = next()) {
-      ThrowIfCancelled(cancelled);
       const int64_t panel = item / row_blocks;
       const int64_t row = item % row_blocks * call.m / row_blocks;
       const int64_t end = (item % row_blocks + 1) * call.m / row_blocks;
