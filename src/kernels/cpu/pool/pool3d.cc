@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "kernels/cpu/pool/row_grid.h"
 #include "kernels/cpu/simd/isa.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,16 +19,9 @@ namespace {
 // Columns of the input (and its padding) that are brought together at a time, with what vectors read past them.
 constexpr int64_t kColumns = 1024 + 2 * kMostPoolColumns;
 
-// A grid of rows: `outer` times `inner` of them.
-struct Rows {
-  const float* first;
-  int64_t outer, outer_step;
-  int64_t inner, inner_step;
-};
-
 // to[i] = the sum or maximum of what the rows have at i.
 template <class Op>
-HWY_INLINE FloatVec AcrossRows(const Rows& rows, int64_t at, const Op& op) {
+HWY_INLINE FloatVec AcrossRows(const RowGrid& rows, int64_t at, const Op& op) {
   FloatVec value = Set(Op::kIdentity);
   for (int64_t d = 0; d < rows.outer; ++d) {
     const float* p = rows.first + d * rows.outer_step + at;
@@ -36,7 +30,7 @@ HWY_INLINE FloatVec AcrossRows(const Rows& rows, int64_t at, const Op& op) {
   return value;
 }
 template <class Op>
-HWY_INLINE void CombineRows(const Rows& rows, int64_t count, float* to, const Op& op) {
+HWY_INLINE void CombineRows(const RowGrid& rows, int64_t count, float* to, const Op& op) {
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) Store(AcrossRows(rows, i, op), to + i);
   if (i == count) return;
@@ -101,8 +95,8 @@ class VolumePool {
     const int64_t volume = row / s_.rows.out / s_.depth.out;
     const int64_t width = s_.columns.in;
     const int64_t slice = s_.rows.in * width;
-    const Rows grid{in_ + (volume * s_.depth.in + slices.begin) * slice + rows.begin * width, slices.count,
-                    slices.step * slice, rows.count, rows.step * width};
+    const RowGrid grid{in_ + (volume * s_.depth.in + slices.begin) * slice + rows.begin * width, slices.count,
+                       slices.step * slice, rows.count, rows.step * width};
     const bool padded = s_.kind == PoolKind::kAverageWithPadding;
     const int64_t pixels = padded ? slices.padded_count * rows.padded_count : slices.count * rows.count;
     for (int64_t at = 0; at < s_.columns.out; at += block_) {
@@ -136,13 +130,13 @@ class VolumePool {
   }
 
   // Results `at` and on, sums not yet divided.
-  void RunBlock(const Rows& grid, int64_t at, int64_t count) {
+  void RunBlock(const RowGrid& grid, int64_t at, int64_t count) {
     const PoolAxis& axis = s_.columns;
     const int64_t first = at * axis.stride - axis.pad_before;
     const int64_t last = first + (count - 1) * axis.stride + axis.dilation * (axis.kernel - 1) + 1;
     const int64_t begin = std::clamp<int64_t>(first, 0, axis.in);
     const int64_t end = std::clamp<int64_t>(last, begin, axis.in);
-    Rows rows = grid;
+    RowGrid rows = grid;
     rows.first += begin;
     // From block to block the padding moves.
     if (axis.out > block_) std::fill_n(columns_, kColumns, Op::kIdentity);
