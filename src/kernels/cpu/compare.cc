@@ -3,6 +3,7 @@
 
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/cpu/element_types.h"
 #include "kernels/cpu/tensor_loops.h"
 
 namespace wherry::cpu {
@@ -68,8 +69,6 @@ REGISTER_KERNEL(logical_or, cpu, kNative, kAny, LogicalOr, bool).PixelStrides();
 REGISTER_KERNEL(logical_xor, cpu, kNative, kAny, LogicalXor, bool).PixelStrides();
 REGISTER_KERNEL(logical_not, cpu, kNative, kAny, LogicalNot, bool).PixelStrides();
 REGISTER_KERNEL(isnan, cpu, kNative, kAny, IsNan, float).PixelStrides();
-REGISTER_KERNEL(where, cpu, kNative, kAny, Where, float, double, ::wherry::Float16, ::wherry::BFloat16, int8_t, uint8_t,
-                int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, bool)
-    .PixelStrides();
+REGISTER_KERNEL(where, cpu, kNative, kAny, Where, WHERRY_CPU_ALL).PixelStrides();
 
 }  // namespace wherry::cpu

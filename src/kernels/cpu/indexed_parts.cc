@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "core/device_context.h"
-#include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernel/position.h"
+#include "kernels/cpu/combine.h"
+#include "kernels/cpu/element_types.h"
 #include "kernels/cpu/movement/strided_copy.h"
 #include "kernels/cpu/tensor_loops.h"
 
@@ -114,72 +116,48 @@ void Gather(const CpuContext& context, const DenseTensor& x, const DenseTensor& 
 }
 
 // On one thread: positions may be the same, and then the order counts.
-template <bool kAdds, typename T, typename Index>
-void Scatter(const Parts<Index>& parts, const T* from, T* to) {
+template <typename Combine, typename T, typename Index>
+void Scatter(const Combine& combine, const Parts<Index>& parts, const T* from, T* to) {
   const int64_t size = parts.size();
   for (int64_t row = 0; row < parts.rows(); ++row, from += size) {
     T* const part = to + parts.Offset(row);
-    if constexpr (kAdds) {
-      for (int64_t i = 0; i < size; ++i) part[i] = static_cast<T>(part[i] + from[i]);
-    } else if (size == 1) {
-      *part = *from;
-    } else {
+    if (size == 1) {
+      *part = combine(*part, *from);
+    } else if constexpr (std::is_same_v<Combine, Assign>) {
       std::copy_n(from, size, part);
+    } else {
+      for (int64_t i = 0; i < size; ++i) part[i] = combine(part[i], from[i]);
     }
   }
 }
 
-// T: a type as large as the elements, or for sums theirs; unsigned, where sums wrap.
-template <bool kAdds, typename T>
-void Put(const DenseTensor& index, const DenseTensor& updates, DenseTensor* out) {
-  const auto* const from = static_cast<const T*>(updates.raw_data());
-  auto* const to = static_cast<T*>(out->mutable_raw_data());
-  if (index.dtype() == DataType::kInt32) {
-    Scatter<kAdds>(Parts<int32_t>(out->shape(), index, 0), from, to);
-  } else {
-    Scatter<kAdds>(Parts<int64_t>(out->shape(), index, 0), from, to);
-  }
-}
-
 Support SupportsScatterNd(const KernelProblem& problem) {
-  const auto reduce = problem.Attr<std::string>("reduce");
-  return reduce == "assign" || reduce == "add" ? Support::Yes() : Support::No("sets or adds only");
+  return Combines(problem.Attr<std::string>("reduce")) ? Support::Yes() : Support::No("combines no means");
 }
 
-template <typename Bits, typename Sum>
-void ScatterNd(KernelContext* context) {
-  const DenseTensor& x = *context->Input(0);
-  const DenseTensor& index = *context->Input(1);
-  const DenseTensor& updates = *context->Input(2);
-  DenseTensor* const out = context->Output(0);
+template <typename T>
+void ScatterNd(const CpuContext& context, const DenseTensor& x, const DenseTensor& index, const DenseTensor& updates,
+               const std::string& reduce, DenseTensor* out) {
   if (out->numel() == 0) return;
   if (x.raw_data() != out->raw_data()) {
-    StridedCopy(LoopsOver(out->meta(), {&x.meta(), 1}), x.raw_data(), out->mutable_raw_data(), sizeof(Bits),
-                context->device_as<CpuContext>().pool());
+    StridedCopy(LoopsOver(out->meta(), {&x.meta(), 1}), x.raw_data(), out->mutable_raw_data(), sizeof(T),
+                context.pool());
   }
   if (updates.numel() == 0) return;
-  if (context->AttrAt<std::string>(0) == "add") {
-    Put<true, Sum>(index, updates, out);
-  } else {
-    Put<false, Bits>(index, updates, out);
-  }
+  WithCombine(reduce, [&](const auto& combine) {
+    if (index.dtype() == DataType::kInt32) {
+      Scatter(combine, Parts<int32_t>(out->shape(), index, 0), updates.data<T>(), out->mutable_data<T>());
+    } else {
+      Scatter(combine, Parts<int64_t>(out->shape(), index, 0), updates.data<T>(), out->mutable_data<T>());
+    }
+  });
 }
 
 }  // namespace
 
-#define WHERRY_CPU_GATHERED                                                                                    \
-  float, double, ::wherry::Float16, ::wherry::BFloat16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, \
-      int64_t, uint64_t, bool
-REGISTER_KERNEL(gather, cpu, kNative, kNCHW, Gather, WHERRY_CPU_GATHERED);
-REGISTER_KERNEL(gather_nd, cpu, kNative, kNCHW, GatherNd, WHERRY_CPU_GATHERED);
-REGISTER_KERNEL_VARIANT(scatter_nd, cpu, parts, kNative, kFloat, kNCHW)
-    .Supports(&SupportsScatterNd)
-    .Run(&ScatterNd<uint32_t, float>);
-REGISTER_KERNEL_VARIANT(scatter_nd, cpu, parts, kNative, kInt32, kNCHW)
-    .Supports(&SupportsScatterNd)
-    .Run(&ScatterNd<uint32_t, uint32_t>);
-REGISTER_KERNEL_VARIANT(scatter_nd, cpu, parts, kNative, kInt64, kNCHW)
-    .Supports(&SupportsScatterNd)
-    .Run(&ScatterNd<uint64_t, uint64_t>);
+REGISTER_KERNEL(gather, cpu, kNative, kNCHW, Gather, WHERRY_CPU_ALL);
+REGISTER_KERNEL(gather_nd, cpu, kNative, kNCHW, GatherNd, WHERRY_CPU_ALL);
+REGISTER_KERNEL(scatter_nd, cpu, kNative, kNCHW, ScatterNd, float, double, int32_t, int64_t)
+    .Supports(&SupportsScatterNd);
 
 }  // namespace wherry::cpu

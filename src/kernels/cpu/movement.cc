@@ -5,16 +5,13 @@
 
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/cpu/element_types.h"
 #include "kernels/cpu/movement/strided_copy.h"
 #include "kernels/cpu/tensor_loops.h"
 #include "op/infer/slice_range.h"
 
 namespace wherry::cpu {
 namespace {
-
-#define WHERRY_CPU_MOVABLE                                                                                     \
-  float, double, ::wherry::Float16, ::wherry::BFloat16, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, \
-      int64_t, uint64_t, bool
 
 // out[...] = from[...] over the shape, each with its strides.
 template <typename T>
@@ -159,17 +156,17 @@ void Split(const CpuContext& context, const DenseTensor& x, int axis, std::span<
 
 }  // namespace
 
-REGISTER_KERNEL(transpose, cpu, kNative, kNCHW, Transpose, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(shuffle_channel, cpu, kNative, kNCHW, ShuffleChannel, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(shuffle_channel, cpu, kNative, kNHWC, ShuffleChannel, WHERRY_CPU_MOVABLE).PixelStrides();
-REGISTER_KERNEL(layout, cpu, kNative, kAny, Layout, WHERRY_CPU_MOVABLE).PixelStrides();
-REGISTER_KERNEL(slice, cpu, kNative, kNCHW, Slice, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(slice, cpu, kNative, kNHWC, Slice, WHERRY_CPU_MOVABLE).PixelStrides();
-REGISTER_KERNEL(expand, cpu, kNative, kNCHW, Expand, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(tile, cpu, kNative, kNCHW, Tile, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(concat, cpu, kNative, kNCHW, Concat, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(concat, cpu, kNative, kNHWC, Concat, WHERRY_CPU_MOVABLE).PixelStrides();
-REGISTER_KERNEL(split, cpu, kNative, kNCHW, Split, WHERRY_CPU_MOVABLE);
-REGISTER_KERNEL(split, cpu, kNative, kNHWC, Split, WHERRY_CPU_MOVABLE).PixelStrides();
+REGISTER_KERNEL(transpose, cpu, kNative, kNCHW, Transpose, WHERRY_CPU_ALL);
+REGISTER_KERNEL(shuffle_channel, cpu, kNative, kNCHW, ShuffleChannel, WHERRY_CPU_ALL);
+REGISTER_KERNEL(shuffle_channel, cpu, kNative, kNHWC, ShuffleChannel, WHERRY_CPU_ALL).PixelStrides();
+REGISTER_KERNEL(layout, cpu, kNative, kAny, Layout, WHERRY_CPU_ALL).PixelStrides();
+REGISTER_KERNEL(slice, cpu, kNative, kNCHW, Slice, WHERRY_CPU_ALL);
+REGISTER_KERNEL(slice, cpu, kNative, kNHWC, Slice, WHERRY_CPU_ALL).PixelStrides();
+REGISTER_KERNEL(expand, cpu, kNative, kNCHW, Expand, WHERRY_CPU_ALL);
+REGISTER_KERNEL(tile, cpu, kNative, kNCHW, Tile, WHERRY_CPU_ALL);
+REGISTER_KERNEL(concat, cpu, kNative, kNCHW, Concat, WHERRY_CPU_ALL);
+REGISTER_KERNEL(concat, cpu, kNative, kNHWC, Concat, WHERRY_CPU_ALL).PixelStrides();
+REGISTER_KERNEL(split, cpu, kNative, kNCHW, Split, WHERRY_CPU_ALL);
+REGISTER_KERNEL(split, cpu, kNative, kNHWC, Split, WHERRY_CPU_ALL).PixelStrides();
 
 }  // namespace wherry::cpu

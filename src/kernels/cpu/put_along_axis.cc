@@ -1,29 +1,28 @@
-// put_along_axis row by row of the index: elements that are set, and sums.
-#include <cstring>
+// put_along_axis row by row of the index.
 #include <string>
 
 #include "core/device_context.h"
-#include "kernel/kernel_context.h"
 #include "kernel/kernel_registrar.h"
 #include "kernel/position.h"
+#include "kernels/cpu/combine.h"
 #include "kernels/cpu/tensor_loops.h"
 
 namespace wherry::cpu {
 namespace {
 
-// to[index[i] * step + i * stride] = from[i], or plus that, for one row.
-template <bool kAdds, typename T, typename Index>
-void PutRow(const T* from, const Index* index, T* to, int64_t count, int64_t extent, int64_t step, int64_t stride) {
+// For one row: what is at to[index[i] * step + i * stride] is combined with from[i].
+template <typename Combine, typename T, typename Index>
+void PutRow(const Combine& combine, const T* from, const Index* index, T* to, int64_t count, int64_t extent,
+            int64_t step, int64_t stride) {
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t position = PositionOf(index[i], extent);
-    T& at = to[position * step + i * stride];
-    at = kAdds ? static_cast<T>(at + from[i]) : from[i];
+    T& at = to[PositionOf(index[i], extent) * step + i * stride];
+    at = combine(at, from[i]);
   }
 }
 
 // On one thread: positions may be the same, and then the order counts.
-template <bool kAdds, typename T, typename Index>
-void PutRows(const Shape& x, const DenseTensor& index, const T* from, int axis, T* to) {
+template <typename Index, typename Combine, typename T>
+void PutRows(const Combine& combine, const Shape& x, const DenseTensor& index, const T* from, int axis, T* to) {
   const Shape& shape = index.shape();
   const int rank = shape.rank();
   const int along = axis < 0 ? axis + rank : axis;
@@ -45,54 +44,33 @@ void PutRows(const Shape& x, const DenseTensor& index, const T* from, int axis, 
       offset += rest % shape[a] * strides[static_cast<size_t>(a)];
       rest /= shape[a];
     }
-    PutRow<kAdds>(from, positions, to + offset, count, x[along], step, stride);
+    PutRow(combine, from, positions, to + offset, count, x[along], step, stride);
   }
 }
 
-// T: a type as large as the elements, or for sums theirs; unsigned, where sums wrap.
-template <bool kAdds, typename T>
-void Put(const DenseTensor& x, const DenseTensor& index, const DenseTensor& value, int axis, DenseTensor* out) {
+template <typename T>
+void PutAlongAxis(const CpuContext& /*context*/, const DenseTensor& x, const DenseTensor& index,
+                  const DenseTensor& value, int axis, const std::string& reduce, bool /*include_self*/,
+                  DenseTensor* out) {
   if (x.raw_data() != out->raw_data()) x.CopyBytesTo(out->mutable_raw_data());
   if (index.numel() == 0) return;
-  const auto* const from = static_cast<const T*>(value.raw_data());
-  auto* const to = static_cast<T*>(out->mutable_raw_data());
-  if (index.dtype() == DataType::kInt32) {
-    PutRows<kAdds, T, int32_t>(x.shape(), index, from, axis, to);
-  } else {
-    PutRows<kAdds, T, int64_t>(x.shape(), index, from, axis, to);
-  }
+  WithCombine(reduce, [&](const auto& combine) {
+    if (index.dtype() == DataType::kInt32) {
+      PutRows<int32_t>(combine, x.shape(), index, value.data<T>(), axis, out->mutable_data<T>());
+    } else {
+      PutRows<int64_t>(combine, x.shape(), index, value.data<T>(), axis, out->mutable_data<T>());
+    }
+  });
 }
 
 Support Supports(const KernelProblem& problem) {
-  const auto reduce = problem.Attr<std::string>("reduce");
-  if (reduce != "assign" && reduce != "add") return Support::No("sets or adds only");
+  if (!Combines(problem.Attr<std::string>("reduce"))) return Support::No("combines no means");
   if (!problem.Attr<bool>("include_self")) return Support::No("begins with the elements of x");
   return Support::Yes();
 }
 
-template <typename Bits, typename Sum>
-void Run(KernelContext* context) {
-  const DenseTensor& x = *context->Input(0);
-  const DenseTensor& index = *context->Input(1);
-  const DenseTensor& value = *context->Input(2);
-  const auto axis = context->AttrAt<int>(0);
-  if (context->AttrAt<std::string>(1) == "add") {
-    Put<true, Sum>(x, index, value, axis, context->Output(0));
-  } else {
-    Put<false, Bits>(x, index, value, axis, context->Output(0));
-  }
-}
-
 }  // namespace
 
-REGISTER_KERNEL_VARIANT(put_along_axis, cpu, rows, kNative, kFloat, kNCHW)
-    .Supports(&Supports)
-    .Run(&Run<uint32_t, float>);
-REGISTER_KERNEL_VARIANT(put_along_axis, cpu, rows, kNative, kInt32, kNCHW)
-    .Supports(&Supports)
-    .Run(&Run<uint32_t, uint32_t>);
-REGISTER_KERNEL_VARIANT(put_along_axis, cpu, rows, kNative, kInt64, kNCHW)
-    .Supports(&Supports)
-    .Run(&Run<uint64_t, uint64_t>);
+REGISTER_KERNEL(put_along_axis, cpu, kNative, kNCHW, PutAlongAxis, float, double, int32_t, int64_t).Supports(&Supports);
 
 }  // namespace wherry::cpu

@@ -3,6 +3,7 @@
 
 #include "core/device_context.h"
 #include "kernel/kernel_registrar.h"
+#include "kernels/cpu/element_types.h"
 
 namespace wherry::cpu {
 namespace {
@@ -36,7 +37,6 @@ void TrilTriu(const CpuContext& context, const DenseTensor& x, const Scalar& dia
 
 }  // namespace
 
-REGISTER_KERNEL(tril_triu, cpu, kNative, kNCHW, TrilTriu, float, double, ::wherry::Float16, ::wherry::BFloat16, int8_t,
-                uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, bool);
+REGISTER_KERNEL(tril_triu, cpu, kNative, kNCHW, TrilTriu, WHERRY_CPU_ALL);
 
 }  // namespace wherry::cpu
