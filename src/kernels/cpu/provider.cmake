@@ -6,9 +6,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64)$")
     target_include_directories(wherry_highway SYSTEM INTERFACE "${WHERRY_HIGHWAY_INCLUDE_DIR}")
     list(APPEND LAYER_LIBS wherry_highway)
   endif()
-  # Integers must not depend on whether the compiler joins a product and a sum into one rounding.
-  set_source_files_properties("${dir}/quantized/byte_elementwise.cc" PROPERTIES COMPILE_OPTIONS -ffp-contract=off
-                              SKIP_PRECOMPILE_HEADERS ON)
+  # Integers, and which boxes stay, must not depend on whether the compiler joins a product and a sum into one rounding.
+  set_source_files_properties("${dir}/quantized/byte_elementwise.cc" "${dir}/nms.cc" PROPERTIES
+                              COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
 else()
   set(LAYER_SKIP ON)
 endif()
