@@ -6,13 +6,6 @@ namespace wherry::onnx {
 
 namespace {
 
-// How far each element of the last two axes lies right of the diagonal, as i64[rows, columns].
-std::string RightOfDiagonal(OnnxContext& c, const std::string& x) {
-  const int rank = c.Rank(x);
-  if (rank < 2) c.Corrupt("the input has ", rank, " dimensions, expected at least 2");
-  return c.Binary("subtract", c.PositionsAlong(x, rank - 1, 0), c.PositionsAlong(x, rank - 2, 1));
-}
-
 void Trilu(OnnxContext& c) {
   OpInputs inputs = {{"x", {c.Input(0)}}};
   OpAttrs attrs = {{"lower", !c.Attr<bool>("upper", true)}};
@@ -25,7 +18,8 @@ void EyeLike(OnnxContext& c) {
   if (c.Rank(x) != 2) c.Corrupt("the input has ", c.Rank(x), " dimensions, expected 2");
   const DataType dtype = c.Attr<DataType>("dtype", c.TypeOf(x));
   const std::string k = c.ConvertContext::ConstantInts({c.Attr<int64_t>("k", 0)});
-  c.Bind(0, c.Cast(c.Binary("equal", RightOfDiagonal(c, x), k), dtype));
+  const std::string ones = c.Binary("add", c.PositionsAlong(x, 0, 1), k);  // the column of each row's 1
+  c.Bind(0, c.Cast(c.Binary("equal", c.PositionsAlong(x, 1, 0), ones), dtype));
 }
 
 void OneHot(OnnxContext& c) {
