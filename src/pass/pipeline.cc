@@ -31,6 +31,7 @@ const std::vector<std::string>& DefaultPipeline() {
       "shuffle_channel_fuse_pass",  // reshape, transpose, reshape: the axes would fix the layout
       "interpolate_fuse_pass",      // sizes computed from shapes, repeated pixels
       "norm_fuse_pass",             // before the gain or the bias is taken for a step of something else
+      "group_norm_fuse_pass",       // likewise
       "attention_fuse_pass",        // while its scale and mask stand apart from the products
       "causal_mask_fuse_pass",      // masks that compare positions, which shapes above have made symbols of
       "qkv_merge_pass",             // the products in front of an attention, which reads each by its columns
