@@ -8,6 +8,7 @@
 #include "kernel/kernel_registrar.h"
 #include "kernels/cpu/element_types.h"
 #include "kernels/cpu/share_out.h"
+#include "kernels/cpu/vector/wide_sum.h"
 #include "op/infer/patches.h"
 
 namespace wherry::cpu {
@@ -174,16 +175,15 @@ struct SumOf<double> {
 };
 
 template <typename T, typename Sum>
-void FoldRow(const T* from, const Overlap& overlap, int64_t stride, Sum* row) {
+void FoldRow(AddWide add_wide, const T* from, const Overlap& overlap, int64_t stride, Sum* row) {
   if (overlap.begin == overlap.end) return;
   Sum* const to = row + overlap.begin * stride + overlap.shift;
   const int64_t count = overlap.end - overlap.begin;
   from += overlap.begin;
-  if (stride == 1) {
-    for (int64_t i = 0; i < count; ++i) to[i] += static_cast<Sum>(from[i]);
-  } else {
-    for (int64_t i = 0; i < count; ++i) to[i * stride] += static_cast<Sum>(from[i]);
+  if constexpr (std::is_same_v<T, float>) {
+    if (stride == 1) return add_wide(from, to, count);
   }
+  for (int64_t i = 0; i < count; ++i) to[i * stride] += static_cast<Sum>(from[i]);
 }
 
 template <typename T>
@@ -197,6 +197,7 @@ void Fold(const CpuContext& context, const DenseTensor& x, const IntArray& /*out
   const T* const from = x.data<T>();
   T* const to = out->mutable_data<T>();
   const Axis& last = rows.last();
+  const AddWide add_wide = ActiveAddWide();
   std::vector<Overlap> overlaps;
   for (int64_t e = 0; e < last.patch.kernel; ++e) overlaps.push_back(OverlapOf(last, e));
   const int64_t count = rows.planes() * rows.rows();
@@ -214,7 +215,7 @@ void Fold(const CpuContext& context, const DenseTensor& x, const IntArray& /*out
         rows.ForEachElement(row % rows.rows(), [&](int64_t outer, int64_t place) {
           const T* column = columns + outer * last.patch.kernel * rows.column_length() + place * last.places;
           for (const Overlap& overlap : overlaps) {
-            FoldRow(column, overlap, last.patch.stride, sums);
+            FoldRow(add_wide, column, overlap, last.patch.stride, sums);
             column += rows.column_length();
           }
         });
