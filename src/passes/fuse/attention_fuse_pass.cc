@@ -139,8 +139,8 @@ class AttentionFusePass : public ProgramPass {
     if (!scores.chooses && type.dtype != scores.product->AsStmt().output()->AsArg().type.dtype) return false;
     // One head in the batch: axis 1 is to be put in.
     if (rank == 3) return query.heads == 1 || type.rank() <= 2;
+    if (type.rank() > 2 && mask.scores[rank - 3] != Dim(query.heads)) return false;
     if (rank == 4) return query.heads > 1 || scores.product->AsStmt().output()->AsArg().type.rank() > 3;
-    if (mask.scores[rank - 3] != Dim(query.heads)) return false;
     const std::vector<Dim> batches(mask.scores.begin(), mask.scores.end() - 3);
     if (Product(batches) != query.batch) return false;
     if (type.rank() <= 3) return true;
