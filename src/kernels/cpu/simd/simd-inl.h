@@ -39,7 +39,7 @@ HWY_INLINE FloatVec Zero() { return hn::Zero(FloatTag()); }
 // Vector registers.
 inline constexpr int kRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 32 : 16;
 
-// Masked moves, or partial vectors go through a buffer.
+// Masked loads (with AVX-512 stores too), or partial vectors go through a buffer.
 inline constexpr bool kMaskedMoves = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 
 // The first n of p (0 <= n <= kLanes), zeros above. Touches no memory past p + n.
@@ -52,12 +52,30 @@ HWY_INLINE FloatVec LoadN(const float* p, int64_t n) {
 
 // Stores the first n lanes (0 <= n <= kLanes). Touches no memory past p + n.
 HWY_INLINE void StoreN(FloatVec v, float* p, int64_t n) {
-  // A masked store of AVX2 takes dozens of cycles on AMD's processors, a buffer not much less.
-  if (HWY_TARGET != HWY_AVX3 && n == kLanes) return Store(v, p);
-  if constexpr (kMaskedMoves) return hn::BlendedStore(v, hn::FirstN(FloatTag(), static_cast<size_t>(n)), FloatTag(), p);
-  HWY_ALIGN float buffer[kLanes];
-  hn::Store(v, FloatTag(), buffer);
-  std::memcpy(p, buffer, static_cast<size_t>(n) * sizeof(float));
+#if HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(v, hn::FirstN(FloatTag(), static_cast<size_t>(n)), FloatTag(), p);
+#else
+  if (n == kLanes) return Store(v, p);
+  // In halves: a masked store of AVX2 takes 12 cycles or more on AMD's processors.
+  const hn::CappedTag<float, 4> four;
+  const hn::CappedTag<float, 2> two;
+#if HWY_TARGET == HWY_AVX2
+  auto part = hn::LowerHalf(four, v);
+  if ((n & 4) != 0) {
+    hn::StoreU(part, four, p);
+    p += 4;
+    part = hn::UpperHalf(four, v);
+  }
+#else
+  auto part = v;
+#endif
+  if ((n & 2) != 0) {
+    hn::StoreU(hn::LowerHalf(two, part), two, p);
+    p += 2;
+    part = hn::ShiftRightLanes<2>(four, part);
+  }
+  if ((n & 1) != 0) *p = hn::GetLane(part);
+#endif
 }
 
 // The larger and the smaller of two; NaN if b is NaN. If only a is NaN, b on x86 and NaN on ARM (whose instructions
