@@ -66,7 +66,7 @@ std::vector<PlaceInfo> ListPlaces();
 std::vector<ImportInfo> ListImports();
 
 // Runs the model without passes, then as it is after every pass that changed it, on the same inputs (by name; random
-// where absent), and compares the outputs.
+// where absent), and compares the outputs. Error(kInvalidArgument) for a model that is optimised already.
 struct VerifyOptions {
   std::map<std::string, Tensor> inputs;
   std::map<std::string, Shape> shapes;  // for random inputs of dynamic size

@@ -26,6 +26,12 @@ inline bool Is(const Reader& field, uint32_t tag, protozero::pbf_wire_type type)
   return field.tag() == tag && field.wire_type() == type;
 }
 
+// What is wrong with damaged bytes, in words of the file.
+inline const char* WhyDamaged(const protozero::exception& error) {
+  const bool ends = dynamic_cast<const protozero::end_of_buffer_exception*>(&error) != nullptr;
+  return ends ? "they end too early, as of a file that was cut off" : error.what();
+}
+
 // Calls fn(Reader&) for every field of the message; it reads the field and returns true, or returns false to skip it. A
 // field with another wire type than expected counts as unknown, as in protobuf itself.
 template <typename Fn>

@@ -299,9 +299,9 @@ class Ranking {
                      [this](const RankedKernel& a, const RankedKernel& b) { return Better(a, b, order_, places_); });
   }
 
-  // The place of the first that can run; how many there are if none can.
-  size_t Best() {
-    for (size_t i = 0; i < list_.size(); ++i) {
+  // The place of the first from `begin` on that can run; how many there are if none can.
+  size_t Best(size_t begin = 0) {
+    for (size_t i = begin; i < list_.size(); ++i) {
       AskWhetherItRuns(&list_[i]);
       if (list_[i].refusal.empty()) return i;
     }
@@ -354,8 +354,8 @@ KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassCon
     return std::string(text.data());
   };
   choice.reason = "estimated " + cost(list[best]);
-  // Whether that one can run was not asked.
-  if (best + 1 < list.size()) choice.reason += "; next " + list[best + 1].kernel->id() + " " + cost(list[best + 1]);
+  const size_t next = ranking.Best(best + 1);
+  if (next < list.size()) choice.reason += "; next " + list[next].kernel->id() + " " + cost(list[next]);
   return choice;
 }
 

@@ -62,6 +62,24 @@ TEST_F(ExplainTest, SaysWhatPassesDidAndWhichKernelRuns) {
   EXPECT_EQ(model.measured_us, -1);
 }
 
+TEST_F(ExplainTest, TheNextBestCanRun) {
+  // Some kernels cost as little, but refuse a stride or a group of all channels.
+  const std::string text = ExplainOp(Config(R"(
+block main(%x : f32[1,16,32,32], %w : f32[16,16,3,3]) -> (%y) {
+  %y = conv2d(x: %x, filter: %w) {strides = [2, 2], paddings = [1, 1]}
+}
+)"),
+                                     "conv2d");
+  const std::string before = "; next ";
+  const size_t at = text.find(before);
+  ASSERT_NE(at, std::string::npos) << text;
+  const size_t begin = at + before.size();
+  const std::string name = text.substr(begin, text.find(' ', begin) - begin);
+  const size_t line = text.find("     " + name + " (");
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_LT(text.find("): cost", line), text.find('\n', line)) << text;
+}
+
 TEST_F(ExplainTest, PlansMemoryForGivenShapesAndMeasures) {
   ExplainOptions options;
   options.shapes = {{"x", Shape{16, 8}}};

@@ -154,6 +154,9 @@ class PassByPass {
   PassByPass(const VerifyOptions& options, VerifyResult* result) : options_(options), result_(result) {}
 
   void Start(const Program& program) {
+    WHERRY_ENFORCE(
+        !program.optimized, kInvalidArgument,
+        "the model is optimised already, so no pass would be compared: verify the one that it was made from");
     plain_ = program.Clone();
     texts_ = TextsOf(plain_);
     inputs_ = RandomInputsFor(plain_, options_.shapes);

@@ -375,6 +375,10 @@ TEST_F(PredictorTest, VerifyAndInspection) {
   EXPECT_NE(ShowModel(Config(), "json").find("\"blocks\""), std::string::npos);
   EXPECT_NE(ExplainOp(Config(), "y").find("ref:fc"), std::string::npos);
   EXPECT_TRUE(CheckModel(Config()).empty());
+  CreatePaddlePredictor(Config())->SaveOptimizedModel(Path("saved.wry"));
+  CxxConfig saved;
+  saved.set_model_dir(Path("saved.wry"));
+  EXPECT_NE(ErrorText([&] { VerifyModel(saved); }).find("optimised already"), std::string::npos);
   EXPECT_NE(ErrorText([&] { CheckModel(CxxConfig()); }).find("names no model"), std::string::npos);
   EXPECT_NE(ErrorText([&] { ExplainOp(Config(), "q"); }).find("is 'q'; types are add, fc, mul"), std::string::npos);
 }

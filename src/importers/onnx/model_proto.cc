@@ -194,7 +194,7 @@ class ModelParser {
       return Model();
     } catch (const protozero::exception& error) {
       Throw(ErrorCode::kCorrupt, Quote(file_.name, 1000), " was taken for an ONNX model, but its bytes are damaged in ",
-            where_, ": ", error.what());
+            where_, ": ", protobuf::WhyDamaged(error));
     }
   }
 

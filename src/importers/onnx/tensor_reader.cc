@@ -78,7 +78,7 @@ void TakeElements(const TensorProto& proto, uint32_t tag, protozero::pbf_wire_ty
       return true;
     });
   } catch (const protozero::exception& error) {
-    Throw(ErrorCode::kCorrupt, NameOf(proto), " has damaged elements: ", error.what());
+    Throw(ErrorCode::kCorrupt, NameOf(proto), " has damaged elements: ", protobuf::WhyDamaged(error));
   }
   WHERRY_ENFORCE(elements.count() == elements.capacity(), kCorrupt, NameOf(proto), ", ", tensor->meta().DebugString(),
                  ", has ", elements.count(), " elements in its list, expected ", elements.capacity());

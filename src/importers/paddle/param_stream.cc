@@ -71,7 +71,7 @@ DenseTensor ParamStream::Next(const ParamInfo& param) {
   try {
     desc = ParseTensorDesc(Bytes(desc_bytes));
   } catch (const protozero::exception& error) {
-    Fail(param, StrCat("the tensor's description is damaged: ", error.what()));
+    Fail(param, StrCat("the tensor's description is damaged: ", protobuf::WhyDamaged(error)));
   }
   const DataType dtype = DataTypeOf(desc.data_type);
   if (SizeOf(dtype) == 0)

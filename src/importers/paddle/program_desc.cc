@@ -87,7 +87,8 @@ class ProgramParser {
       return program;
     } catch (const protozero::exception& error) {
       Throw(ErrorCode::kCorrupt, Quote(file_.name, 1000),
-            " was taken for a Paddle program, but its bytes are damaged in ", where_, ": ", error.what());
+            " was taken for a Paddle program, but its bytes are damaged in ", where_, ": ",
+            protobuf::WhyDamaged(error));
     }
   }
 
