@@ -80,7 +80,9 @@ class CxxConfig : public ConfigBase {
     reader_ = std::move(reader);
   }
 
-  // Where and in which precision kernels may run, in order of preference. Default: the machine's own processor, f32.
+  // Where kernels may run, in order of preference. Default: the machine's own processor, f32. Operators compute in the
+  // model's types; a precision of f16, bf16 or i8 on the host asks for the weights of products in it, another than f32
+  // changes nothing and is warned of.
   void set_valid_places(const std::vector<Place>& places) { valid_places_ = places; }
   void set_valid_places(const Place& place) { valid_places_ = {place}; }
   // Exactly these passes instead of the default pipeline; {"none"}: no optimisation at all.

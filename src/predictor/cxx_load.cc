@@ -13,6 +13,7 @@
 #include "importer/importer.h"
 #include "ir/text.h"
 #include "pass/pass_manager.h"
+#include "pass/weight_precision.h"
 #include "predictor/cxx_dump.h"
 #include "predictor/cxx_input_shapes.h"
 #include "predictor/light_predictor.h"
@@ -54,6 +55,19 @@ void WarnOfIgnored(const CxxConfig& config) {
   };
   if (!config.passes().empty() || !config.discarded_passes().empty()) warn("the passes that the config names");
   if (!config.valid_places().empty()) warn("the valid places that the config names");
+}
+
+// An operator computes in the type that the model gives it, whatever the places say. No error: a list of places may be
+// one for many machines.
+void WarnOfPrecisions(const std::vector<Place>& places) {
+  for (const Place& place : places) {
+    const DataType precision = place.precision();
+    const bool asks_for_nothing =
+        precision == DataType::kFloat || precision == DataType::kAny || precision == DataType::kUndefined;
+    if (asks_for_nothing || WeightPrecisionOf(place) != DataType::kUndefined) continue;
+    WHERRY_LOG(kWarning) << "the precision of the valid place " << place.DebugString()
+                         << " changes nothing: f16, bf16 and i8 ask for products' weights in them, on the host";
+  }
 }
 
 // While passes run, watched values are outputs, which no pass takes away.
@@ -181,6 +195,7 @@ LoadedModel LoadModel(const CxxConfig& config, const LoadObserver& observer) {
     model.watched = watched.Take();
     return model;
   }
+  WarnOfPrecisions(config.valid_places());
   OptimizerOptions options;
   options.verify = options.verify || config.verify();
   options.stop_after = config.stop_after();

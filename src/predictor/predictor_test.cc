@@ -241,11 +241,31 @@ TEST_F(PredictorTest, ErrorsInATextNameItsFile) {
             std::string::npos);
 }
 
+struct Messages : LogSink {
+  void Write(LogLevel, std::string_view message) override { text += std::string(message) + "\n"; }
+  std::string text;
+};
+
+TEST_F(PredictorTest, PrecisionsThatChangeNothingAreWarnedOf) {
+  Messages messages;
+  CxxConfig config = Config();
+  LogSink* const before = SetLogSink(&messages);
+  config.set_valid_places({Place(Target::kNative), Place(Target::kNative, DataType::kFP16),
+                           Place(Target::kHost, DataType::kAny), Place(Target::kOpenCL)});
+  CreatePaddlePredictor(config);
+  EXPECT_EQ(messages.text, "");
+  config.set_valid_places({Place(Target::kHost), Place(Target::kHost, DataType::kInt4)});
+  CreatePaddlePredictor(config);
+  EXPECT_NE(messages.text.find("host/i4/nchw changes nothing"), std::string::npos) << messages.text;
+  messages.text.clear();
+  config.set_valid_places({Place(Target::kOpenCL, DataType::kFP16), Place(Target::kHost)});
+  CreatePaddlePredictor(config);
+  SetLogSink(before);
+  EXPECT_NE(messages.text.find("opencl/f16/nchw changes nothing"), std::string::npos) << messages.text;
+}
+
 TEST_F(PredictorTest, AnOptimisedModelSaysThatPassesAndPlacesAreFixed) {
-  struct Messages : LogSink {
-    void Write(LogLevel, std::string_view message) override { text += std::string(message) + "\n"; }
-    std::string text;
-  } messages;
+  Messages messages;
   CreatePaddlePredictor(Config())->SaveOptimizedModel(Path("saved.wry"));
   CxxConfig config;
   config.set_model_dir(Path("saved.wry"));

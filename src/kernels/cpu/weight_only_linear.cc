@@ -26,6 +26,7 @@ constexpr size_t kOperands = 4;
 constexpr std::string_view kScaleFormat = "columns64";
 constexpr std::string_view kBits[] = {":bits=4", ":bits=8", ":bits=16"};
 constexpr std::string_view kWordFormat = "words64";
+constexpr std::string_view kHalfFormat = "halves64";  // of f16
 
 struct WeightOnlyPlan : KernelPlan {
   WordGemm gemm;  // without pointers
@@ -49,13 +50,22 @@ int64_t PanelElements(const TensorMeta& parameter) {
   return PackedFloats(groups, parameter.shape[0]);
 }
 
+void CheckHalves(const TensorMeta& weight) {
+  WHERRY_ENFORCE(weight.dtype == DataType::kFP16 && weight.shape.rank() == 2, kInvalidArgument, "a weight ",
+                 weight.DebugString(), " has no form '", kHalfFormat, "'");
+}
+
 size_t PackedBytes(const TensorMeta& weight, std::string_view format) {
   if (format == kScaleFormat) return static_cast<size_t>(PanelElements(weight)) * sizeof(float);
   if (format.starts_with(kScaleFormat)) {
     BitsOf(weight, kScaleFormat, format);
     return static_cast<size_t>(PanelElements(weight)) * sizeof(int16_t);
   }
-  BitsOf(weight, kWordFormat, format);
+  if (format == kHalfFormat) {
+    CheckHalves(weight);
+  } else {
+    BitsOf(weight, kWordFormat, format);
+  }
   return static_cast<size_t>(PackedWords(RowBytes(weight), weight.shape[0])) * sizeof(uint32_t);
 }
 
@@ -88,9 +98,23 @@ void Pack(const DenseTensor& weight, std::string_view format, void* packed) {
   if (format.starts_with(kScaleFormat)) {
     return PackZeros(weight, BitsOf(weight.meta(), kScaleFormat, format), static_cast<int16_t*>(packed));
   }
+  if (format == kHalfFormat) {
+    CheckHalves(weight.meta());
+    return PackHalves(static_cast<const uint16_t*>(weight.raw_data()), weight.shape()[1], weight.shape()[0],
+                      static_cast<uint16_t*>(packed));
+  }
   const int bits = BitsOf(weight.meta(), kWordFormat, format);
   const uint32_t flip = weight.dtype() != DataType::kUInt8 ? 0 : bits == 4 ? 0x88888888 : 0x80808080;
   PackWords(weight.raw_data(), RowBytes(weight.meta()), weight.shape()[0], flip, static_cast<uint32_t*>(packed));
+}
+
+// What the words of a weight hold, whose integers are of so many bits.
+WordType TypeOf(DataType weight, int bits) {
+  switch (weight) {
+    case DataType::kFP16: return WordType::kFloat16;
+    case DataType::kBF16: return WordType::kBFloat16;
+    default: return bits == 4 ? WordType::kInt4 : WordType::kInt8;
+  }
 }
 
 Support Supports(const KernelProblem& problem) {
@@ -102,10 +126,11 @@ Support Supports(const KernelProblem& problem) {
   }
   const MetaTensor& weight = *problem.Input("weight");
   const MetaTensor* const scale = problem.Input("weight_scale");
-  if (scale == nullptr ? weight.dtype != DataType::kBF16 : scale->dtype != DataType::kFloat) {
-    return Support::No("needs a weight of bf16, or of integers with f32 scales");
+  const bool is_half = weight.dtype == DataType::kBF16 || weight.dtype == DataType::kFP16;
+  if (scale == nullptr ? !is_half : scale->dtype != DataType::kFloat) {
+    return Support::No("needs a weight of bf16 or f16, or of integers with f32 scales");
   }
-  const int values = WordValues(problem.Attr<int>("bits"));
+  const int values = WordValues(TypeOf(weight.dtype, problem.Attr<int>("bits")));
   const auto group_size = problem.Attr<int64_t>("group_size");
   if (group_size > 0 && group_size % values != 0) {
     return Support::No(StrCat("needs groups of a multiple of ", values, " integers"));
@@ -130,17 +155,21 @@ std::shared_ptr<const KernelPlan> Plan(const KernelProblem& problem) {
   SetSizes(problem, &gemm);
   gemm.a_stride = gemm.k;
   gemm.c_stride = gemm.n;
-  gemm.bits = problem.Input("weight")->dtype == DataType::kBF16 ? 16 : problem.Attr<int>("bits");
+  const DataType dtype = problem.Input("weight")->dtype;
+  gemm.type = TypeOf(dtype, problem.Attr<int>("bits"));
   if (const auto size = problem.Attr<int64_t>("group_size"); size > 0) {
     gemm.group_size = size;
     gemm.groups = problem.Input("weight_scale")->shape().back();
   }
-  const std::string_view bits = kBits[gemm.bits / 8];
-  plan->packs.push_back({kWeight, StrCat(kWordFormat, bits)});
+  const std::string_view bits = kBits[WordBits(gemm.type) / 8];
+  plan->packs.push_back(
+      {kWeight, gemm.type == WordType::kFloat16 ? std::string(kHalfFormat) : StrCat(kWordFormat, bits)});
   if (problem.Input("weight_scale") != nullptr) plan->packs.push_back({kScale, std::string(kScaleFormat)});
   if (problem.Input("zero_point") != nullptr) plan->packs.push_back({kZero, StrCat(kScaleFormat, bits)});
   plan->scratch_bytes = WordGemmScratchBytes(gemm, problem.threads());
-  plan->algorithm = StrCat("gemm, weights of ", gemm.bits, " bits");
+  const bool is_float = WordBits(gemm.type) == 16;
+  plan->algorithm = is_float ? StrCat("gemm, weights of ", ToString(dtype))
+                             : StrCat("gemm, weights of ", WordBits(gemm.type), " bits");
   return plan;
 }
 

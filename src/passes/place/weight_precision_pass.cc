@@ -1,148 +1,62 @@
-// Only where the valid places name bf16 or int8: constant f32 weights of products in that precision, as
-// weight_only_linear. Sums stay f32, and so do the rows that integers multiply. Those that bf16 multiplies are rounded
-// to bf16 by a cast before the product, one for all that read them: the same factors on every processor, multiplied in
-// less time where it multiplies bf16.
+// Only where the valid places name f16, bf16 or int8: constant f32 weights of products in that precision, as
+// weight_only_linear. Sums stay f32, and so do the rows that f16 and integers multiply. Those that bf16 multiplies are
+// rounded to bf16 by a cast before the product, one for all that read them: the same factors on every processor,
+// multiplied in less time where it multiplies bf16.
 //
 // A product of few rows takes as long as its weights take to be read. Which weights, how many bytes they are less and
 // how far they are off is in the report.
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/strings.h"
-#include "core/device_context.h"
 #include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
+#include "pass/weight_precision.h"
+#include "passes/place/narrow_weight.h"
 
 namespace wherry::mir {
 namespace {
 
-// Integers of a row that share a scale.
-constexpr int64_t kGroup = 128;
-
-// A matrix [rows, columns] of weights in fewer bits, and how far off they are.
-struct Narrow {
-  DenseTensor weight;
-  std::optional<DenseTensor> scale;
-  int64_t group_size = -1;
-  float error = 0;    // the largest
-  float largest = 0;  // of the weights
-};
-
-// An f32 matrix, whose rows are perhaps columns where it lies.
-struct Matrix {
-  const float* data;
-  int64_t rows;
-  int64_t columns;
-  bool turned;
-};
-
-// Calls fn(row's elements) for each row in turn. Columns are read 16 at a time, a cache line of each row where it lies.
-template <typename Fn>
-void ForEachRow(const Matrix& from, const Fn& fn) {
-  if (!from.turned) {
-    for (int64_t row = 0; row < from.rows; ++row) fn(from.data + row * from.columns);
-    return;
-  }
-  constexpr int64_t kTogether = 16;
-  std::vector<float> rows(static_cast<size_t>(kTogether * from.columns));
-  for (int64_t row0 = 0; row0 < from.rows; row0 += kTogether) {
-    const int64_t count = std::min(kTogether, from.rows - row0);
-    for (int64_t column = 0; column < from.columns; ++column) {
-      const float* const line = from.data + column * from.rows + row0;
-      for (int64_t row = 0; row < count; ++row) rows[static_cast<size_t>(row * from.columns + column)] = line[row];
-    }
-    for (int64_t row = 0; row < count; ++row) fn(rows.data() + row * from.columns);
-  }
-}
-
-Narrow ToBFloat16(const Matrix& from) {
-  Narrow narrow;
-  narrow.weight = DenseTensor(HostAllocator(), TensorMeta{DataType::kBF16, Shape{from.rows, from.columns}});
-  auto* to = narrow.weight.mutable_data<BFloat16>();
-  ForEachRow(from, [&](const float* row) {
-    for (int64_t column = 0; column < from.columns; ++column) {
-      const float value = row[column];
-      *to = BFloat16(value);
-      narrow.largest = std::max(narrow.largest, std::fabs(value));
-      narrow.error = std::max(narrow.error, std::fabs(static_cast<float>(*to++) - value));
-    }
-  });
-  return narrow;
-}
-
-Narrow ToInt8(const Matrix& from) {
-  Narrow narrow;
-  narrow.weight = DenseTensor(HostAllocator(), TensorMeta{DataType::kInt8, Shape{from.rows, from.columns}});
-  Shape scales{from.rows};
-  int64_t size = from.columns;
-  if (from.columns > kGroup) {
-    narrow.group_size = size = kGroup;
-    scales = Shape{from.rows, (from.columns + kGroup - 1) / kGroup};
-  }
-  narrow.scale = DenseTensor(HostAllocator(), TensorMeta{DataType::kFloat, scales});
-  auto* to = narrow.weight.mutable_data<int8_t>();
-  auto* scale = narrow.scale->mutable_data<float>();
-  ForEachRow(from, [&](const float* row) {
-    for (int64_t begin = 0; begin < from.columns; begin += size) {
-      const int64_t end = std::min(from.columns, begin + size);
-      float most = 0;
-      for (int64_t column = begin; column < end; ++column) most = std::max(most, std::fabs(row[column]));
-      const float step = most / 127 > 0 ? most / 127 : 1.0F;  // 0 of a row of zeros
-      for (int64_t column = begin; column < end; ++column) {
-        const float steps = std::clamp(std::nearbyint(row[column] / step), -127.0F, 127.0F);
-        *to++ = static_cast<int8_t>(steps);
-        narrow.error = std::max(narrow.error, std::fabs(steps * step - row[column]));
-      }
-      narrow.largest = std::max(narrow.largest, most);
-      *scale++ = step;
-    }
-  });
-  return narrow;
-}
+constexpr float kLargestHalf = 65504;
 
 class WeightPrecisionPass : public ProgramPass {
  public:
   void Apply(const std::unique_ptr<SSAGraph>& graph) override {
-    const DataType wanted = Wanted(graph->valid_places());
-    if (wanted == DataType::kUndefined) return;
+    wanted_ = Wanted(graph->valid_places());
+    if (wanted_ == DataType::kUndefined) return;
     narrowed_.clear();
     rounded_.clear();
+    saved_ = 0;
+    error_ = 0;
     int products = 0;
-    int64_t saved = 0;
-    float error = 0;
     for (Node* stmt : graph->StmtTopologicalOrder()) {
       Node* weight = WeightOf(*graph, stmt->AsStmt());
       if (weight == nullptr) continue;
       const auto bytes = static_cast<int64_t>(graph->WeightTensor(weight).nbytes());
-      const Weights* narrow = NarrowOf(graph.get(), weight, IsTransposed(stmt->AsStmt()), wanted, &saved, &error);
+      const Weights* narrow = NarrowOf(graph.get(), weight, IsTransposed(stmt->AsStmt()));
       if (narrow == nullptr) continue;
-      if (weight->outlinks().size() == 1) saved += bytes;  // nothing else reads it, as a table may be read
+      if (weight->outlinks().size() == 1) saved_ += bytes;  // nothing else reads it, as a table may be read
       Replace(graph.get(), stmt, *narrow);
       ++products;
     }
-    if (products == 0) return;
-    Note(StrCat(products, " products read ", narrowed_.size(), " weights as ", ToString(wanted), ": ", saved,
-                " bytes less, the largest error is ", error, " of a weight's largest element",
-                rounded_.empty() ? "" : StrCat("; ", rounded_.size(), " tensors are rounded to bf16 for them")));
+    Report(products);
   }
 
  private:
   struct Weights {
-    Node* weight;
-    Node* scale;  // null for floats
-    int64_t group_size;
+    Node* node;             // null: stays f32
+    Node* scale = nullptr;  // null for floats
+    int64_t group_size = -1;
   };
 
-  // The first of bf16 and int8 that places of the host name; undefined if none does.
+  // The first that places ask for; undefined if none does.
   static DataType Wanted(const std::vector<Place>& places) {
     for (const Place& place : places) {
-      const bool narrows = place.precision() == DataType::kBF16 || place.precision() == DataType::kInt8;
-      if (narrows && IsHostMemory(place.target())) return place.precision();
+      if (const DataType wanted = WeightPrecisionOf(place); wanted != DataType::kUndefined) return wanted;
     }
     return DataType::kUndefined;
   }
@@ -151,11 +65,13 @@ class WeightPrecisionPass : public ProgramPass {
   // Whether a row of the weight is a column of the result.
   static bool IsTransposed(const Node::Stmt& stmt) { return !IsFc(stmt) && stmt.GetAttr<bool>("transpose_y"); }
 
+  static Node* RowsOf(const Node::Stmt& product) { return product.input(IsFc(product) ? "input" : "x"); }
+
   // The constant f32 matrix on the right of a product that weight_only_linear computes; else null.
   static Node* WeightOf(const SSAGraph& graph, const Node::Stmt& stmt) {
     const std::string& op = stmt.op_type();
     if (op != "matmul" && op != "fused_matmul" && op != "fc") return nullptr;
-    const MetaTensor& x = stmt.input(IsFc(stmt) ? "input" : "x")->AsArg().type;
+    const MetaTensor& x = RowsOf(stmt)->AsArg().type;
     Node* y = stmt.input(IsFc(stmt) ? "w" : "y");
     const DenseTensor* weight = graph.TryWeight(y);
     if (weight == nullptr || weight->dtype() != DataType::kFloat || weight->shape().rank() != 2 || !x.rank_known) {
@@ -167,30 +83,27 @@ class WeightPrecisionPass : public ProgramPass {
     return op == "fused_matmul" && stmt.GetAttr<float>("alpha") != 1.0F ? nullptr : y;
   }
 
-  // Made once for each weight and way of reading it. Null for one with an infinity or a NaN.
-  const Weights* NarrowOf(SSAGraph* graph, Node* node, bool transposed, DataType wanted, int64_t* saved, float* error) {
+  // Made once for each weight and way of reading it. Null for one that the type does not have.
+  const Weights* NarrowOf(SSAGraph* graph, Node* node, bool transposed) {
     const std::string name = node->AsArg().name;
-    const auto known = narrowed_.find({name, transposed});
-    if (known != narrowed_.end()) return &known->second;
-    const DenseTensor& weight = graph->WeightTensor(node);
-    DenseTensor read = weight;
-    if (weight.buffer()->is_deferred()) {
-      read = DenseTensor(HostAllocator(), weight.meta());
-      weight.CopyBytesTo(read.mutable_raw_data());
+    const auto [known, is_new] = narrowed_.try_emplace({name, transposed}, Weights{nullptr});
+    Weights& made = known->second;
+    if (is_new) {
+      const DenseTensor weight = InMemory(graph->WeightTensor(node));
+      const float largest = Largest(weight);
+      if (!std::isfinite(largest) || (wanted_ == DataType::kFP16 && largest > kLargestHalf)) return nullptr;
+      float error = 0;
+      NarrowWeight narrow = wanted_ == DataType::kInt8 ? ToInt8(weight, !transposed, &error)
+                                                       : ToHalves(wanted_, weight, !transposed, &error);
+      graph->WeightTensor(node).buffer()->Discard();
+      if (largest > 0) error_ = std::max(error_, error / largest);
+      saved_ -= static_cast<int64_t>(narrow.weight.nbytes() + (narrow.scale ? narrow.scale->nbytes() : 0));
+      const std::string stem = StrCat(name, ".", ToString(wanted_));
+      made.node = graph->NewWeight(stem, std::move(narrow.weight));
+      made.group_size = narrow.group_size;
+      if (narrow.scale) made.scale = graph->NewWeight(stem + ".scale", std::move(*narrow.scale));
     }
-    const auto* const data = read.data<float>();
-    if (!std::all_of(data, data + read.numel(), [](float value) { return std::isfinite(value); })) return nullptr;
-    const int64_t rows = weight.shape()[0];
-    const int64_t columns = weight.shape()[1];
-    const Matrix matrix = transposed ? Matrix{data, rows, columns, false} : Matrix{data, columns, rows, true};
-    Narrow narrow = wanted == DataType::kBF16 ? ToBFloat16(matrix) : ToInt8(matrix);
-    weight.buffer()->Discard();
-    *saved -= static_cast<int64_t>(narrow.weight.nbytes() + (narrow.scale ? narrow.scale->nbytes() : 0));
-    if (narrow.largest > 0) *error = std::max(*error, narrow.error / narrow.largest);
-    const std::string stem = StrCat(name, ".", ToString(wanted));
-    Weights made{graph->NewWeight(stem, std::move(narrow.weight)), nullptr, narrow.group_size};
-    if (narrow.scale) made.scale = graph->NewWeight(stem + ".scale", std::move(*narrow.scale));
-    return &narrowed_.emplace(std::pair(name, transposed), made).first->second;
+    return made.node == nullptr ? nullptr : &made;
   }
 
   // `arg` as bf16, made once. near: the first product that reads it so.
@@ -206,11 +119,11 @@ class WeightPrecisionPass : public ProgramPass {
 
   void Replace(SSAGraph* graph, Node* node, const Weights& weights) {
     const Node::Stmt& product = node->AsStmt();
-    Binding inputs{{"x", {product.input(IsFc(product) ? "input" : "x")}}, {"weight", {weights.weight}}};
+    Binding inputs{{"x", {RowsOf(product)}}, {"weight", {weights.node}}};
     AttributeMap attrs{{"group_size", weights.group_size}};
     if (weights.scale != nullptr) {
       inputs["weight_scale"] = {weights.scale};
-    } else {
+    } else if (wanted_ == DataType::kBF16) {
       inputs["x"] = {Rounded(graph, inputs["x"][0], node)};
       attrs["out_dtype"] = DataType::kFloat;
     }
@@ -226,8 +139,25 @@ class WeightPrecisionPass : public ProgramPass {
     EraseUnused(graph, {name});
   }
 
+  void Report(int products) {
+    const auto kept = std::count_if(narrowed_.begin(), narrowed_.end(),
+                                    [](const auto& weight) { return weight.second.node == nullptr; });
+    if (kept > 0) {
+      Note(StrCat(kept, " weights stay f32: they have infinities, NaN",
+                  wanted_ == DataType::kFP16 ? " or numbers beyond f16's 65504" : ""));
+    }
+    if (products == 0) return;
+    const size_t weights = narrowed_.size() - static_cast<size_t>(kept);
+    Note(StrCat(products, " products read ", weights, " weights as ", ToString(wanted_), ": ", saved_,
+                " bytes less, the largest error is ", error_, " of a weight's largest element",
+                rounded_.empty() ? "" : StrCat("; ", rounded_.size(), " tensors are rounded to bf16 for them")));
+  }
+
+  DataType wanted_ = DataType::kUndefined;
   std::map<std::pair<std::string, bool>, Weights> narrowed_;  // by name and whether the product transposes it
   std::map<std::string, Node*> rounded_;                      // by the name of what was rounded
+  int64_t saved_ = 0;                                         // bytes
+  float error_ = 0;                                           // the largest, of a weight's largest number
 };
 
 }  // namespace

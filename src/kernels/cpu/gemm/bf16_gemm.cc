@@ -140,7 +140,7 @@ WordGemm AsWords(const Bf16Gemm& call) {
   gemm.a_stride = call.k;
   gemm.words = call.words;
   gemm.row_words = call.row_words;
-  gemm.bits = 16;
+  gemm.type = WordType::kBFloat16;
   gemm.c = call.c;
   gemm.c_stride = call.n;
   gemm.m = call.m;

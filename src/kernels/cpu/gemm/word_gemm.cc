@@ -46,10 +46,16 @@ HWY_INLINE void AddWord(const float* a, int64_t a_stride, const int32_t* words, 
     Values<Form> values[kTogether];
     WHERRY_UNROLL
     for (int i = 0; i < kTogether; ++i) {
-      values[i] = Values<Form>(words + (j + i) * kLanes, zeros + (j + i) * kLanes);
+      values[i] = Values<Form>(words + (j + i) * kLanes / Form::kColumns, zeros + (j + i) * kLanes);
     }
     AddProducts<Form, 0, MR, kTogether>(a, a_stride, values, acc + j);
   }
+}
+
+// The first words of the columns from `at` on in a panel.
+template <class Form>
+HWY_INLINE const int32_t* WordsAt(const WordGemm& call, int64_t panel, int64_t at) {
+  return reinterpret_cast<const int32_t*>(call.words) + panel * call.row_words * kPanelWidth + at / Form::kColumns;
 }
 
 // Rows [row0, row0 + MR) by NV vectors of columns from `at` on in a panel. Sums of a group are kept in registers, those
@@ -63,7 +69,7 @@ HWY_NOINLINE void WordTile(const WordGemm& call, int64_t row0, int64_t panel, in
     for (int j = 0; j < NV; ++j) total[r][j] = Zero();
   }
   HWY_ALIGN float zeros[NV * kLanes] = {};
-  const auto* words = reinterpret_cast<const int32_t*>(call.words) + panel * call.row_words * kPanelWidth + at;
+  const int32_t* words = WordsAt<Form>(call, panel, at);
   for (int64_t group = 0; group < call.groups; ++group) {
     const int64_t place = (panel * call.groups + group) * kPanelWidth + at;
     LoadZeros<Form>(call.zeros, place, NV * kLanes, zeros);
@@ -91,7 +97,7 @@ HWY_NOINLINE void WordTile(const WordGemm& call, int64_t row0, int64_t panel, in
     WHERRY_UNROLL
     for (int j = 0; j < NV; ++j) {
       const FloatVec scale =
-          Form::kBits == 16 ? Set(1.0F) : hn::Mul(Load(call.scales + place + j * kLanes), Set(1.0F / Form::kFactor));
+          Form::kIsFloat ? Set(1.0F) : hn::Mul(Load(call.scales + place + j * kLanes), Set(1.0F / Form::kFactor));
       WHERRY_UNROLL
       for (int r = 0; r < MR; ++r) total[r][j] = hn::MulAdd(acc[j][r], scale, total[r][j]);
     }
@@ -132,7 +138,7 @@ template <class Form, int I>
 HWY_INLINE void StoreValues(const Values<Form>& values, FloatVec scale, int64_t row_stride, int64_t rows, float* to) {
   if (I >= rows) return;
   const FloatVec value = values.template At<I>();
-  Store(Form::kBits == 16 ? value : hn::Mul(value, scale), to + I * row_stride);
+  Store(Form::kIsFloat ? value : hn::Mul(value, scale), to + I * row_stride);
   if constexpr (I + 1 < Form::kValues) StoreValues<Form, I + 1>(values, scale, row_stride, rows, to);
 }
 
@@ -143,13 +149,12 @@ void ExpandPanelOf(const WordGemm& call, int64_t panel, float* to) {
   constexpr int64_t kRowStride = kIsRows ? kPanelWidth : kPanelStep;
   for (int64_t at = 0; at < kPanelWidth; at += kLanes) {
     float* column = to + (kIsRows ? at : at / kPanelStep * kPanelStep * call.k + at % kPanelStep);
-    const auto* words = reinterpret_cast<const int32_t*>(call.words) + panel * call.row_words * kPanelWidth + at;
+    const int32_t* words = WordsAt<Form>(call, panel, at);
     for (int64_t group = 0; group < call.groups; ++group) {
       const int64_t place = (panel * call.groups + group) * kPanelWidth + at;
       HWY_ALIGN float zeros[kLanes] = {};
       LoadZeros<Form>(call.zeros, place, kLanes, zeros);
-      const FloatVec scale =
-          Form::kBits == 16 ? Set(1.0F) : hn::Mul(Load(call.scales + place), Set(1.0F / Form::kFactor));
+      const FloatVec scale = Form::kIsFloat ? Set(1.0F) : hn::Mul(Load(call.scales + place), Set(1.0F / Form::kFactor));
       const int64_t begin = group * call.group_size;
       int64_t left = call.groups == 1 ? call.k : std::min(call.group_size, call.k - begin);
       for (; left > 0; left -= Form::kValues, words += kPanelWidth, column += Form::kValues * kRowStride) {
@@ -220,6 +225,23 @@ void PackWords(const void* rows, int64_t row_bytes, int64_t n, uint32_t flip, ui
           }
           packed[word * kPanelWidth + column] = value ^ flip;
         }
+      }
+    }
+  }
+}
+
+void PackHalves(const uint16_t* rows, int64_t k, int64_t n, uint16_t* packed) {
+  const int64_t depth = (k + 1) / 2 * 2;
+  // Blocks of 32 read a cache line of each row, and write 32 lots of 128 bytes.
+  constexpr int64_t kBlock = 32;
+  for (int64_t panel = 0; panel < PanelsOf(n); ++panel, packed += depth * kPanelWidth) {
+    for (int64_t begin = 0; begin < depth; begin += kBlock) {
+      const int64_t end = std::min(depth, begin + kBlock);
+      for (int64_t column = 0; column < kPanelWidth; ++column) {
+        const int64_t row = panel * kPanelWidth + column;
+        const int64_t filled = row < n ? std::min(k, end) : begin;
+        for (int64_t i = begin; i < filled; ++i) packed[i * kPanelWidth + column] = rows[row * k + i];
+        for (int64_t i = filled; i < end; ++i) packed[i * kPanelWidth + column] = 0;
       }
     }
   }

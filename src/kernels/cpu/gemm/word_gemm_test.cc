@@ -23,9 +23,10 @@ struct Case {
 
 // A weight of some bits in a row-major matrix, its scales and zero points, and what it stands for.
 struct Weight {
-  Weight(const Case& c, int bits, bool has_zeros, std::mt19937* random);
+  Weight(const Case& c, WordType type, bool has_zeros, std::mt19937* random);
 
-  int bits;
+  std::vector<uint32_t> Packed(const Case& c, WordType type) const;
+
   int64_t row_bytes;
   int64_t groups;
   std::vector<uint8_t> bytes;
@@ -34,8 +35,17 @@ struct Weight {
   std::vector<double> values;  // [n, k]
 };
 
-Weight::Weight(const Case& c, int bits_of_value, bool has_zeros, std::mt19937* random)
-    : bits(bits_of_value), row_bytes((c.k * bits + 7) / 8) {
+// Writes a number of f16 or bf16, of usual size.
+template <typename Half>
+double AddHalf(std::mt19937* random, uint8_t* at) {
+  const Half value(static_cast<float>((*random)() % 512) / 64 - 4);
+  std::memcpy(at, &value, sizeof(value));
+  return static_cast<double>(static_cast<float>(value));
+}
+
+Weight::Weight(const Case& c, WordType type, bool has_zeros, std::mt19937* random)
+    : row_bytes((c.k * WordBits(type) + 7) / 8) {
+  const int bits = WordBits(type);
   groups = c.group_size == 0 || bits == 16 ? 1 : (c.k + c.group_size - 1) / c.group_size;
   bytes.resize(static_cast<size_t>(row_bytes * c.n));
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>((*random)());
@@ -50,9 +60,7 @@ Weight::Weight(const Case& c, int bits_of_value, bool has_zeros, std::mt19937* r
       const int64_t group = groups == 1 ? 0 : i / c.group_size;
       const auto place = static_cast<size_t>((j / kPanelWidth * groups + group) * kPanelWidth + j % kPanelWidth);
       if (bits == 16) {
-        const BFloat16 value(static_cast<float>((*random)() % 512) / 64 - 4);
-        std::memcpy(at, &value, sizeof(value));
-        values.push_back(static_cast<double>(static_cast<float>(value)));
+        values.push_back(type == WordType::kFloat16 ? AddHalf<Float16>(random, at) : AddHalf<BFloat16>(random, at));
         continue;
       }
       const int nibble = i % 2 == 0 ? *at & 15 : *at >> 4;
@@ -62,25 +70,34 @@ Weight::Weight(const Case& c, int bits_of_value, bool has_zeros, std::mt19937* r
   }
 }
 
-void CheckCase(const Case& c, int bits, bool has_zeros) {
-  SCOPED_TRACE(testing::Message() << c.m << "x" << c.k << "x" << c.n << " in groups of " << c.group_size << ", " << bits
-                                  << " bits" << (has_zeros ? " with zero points" : ""));
+std::vector<uint32_t> Weight::Packed(const Case& c, WordType type) const {
+  std::vector<uint32_t> packed(static_cast<size_t>(PackedWords(row_bytes, c.n)));
+  if (type == WordType::kFloat16) {
+    PackHalves(reinterpret_cast<const uint16_t*>(bytes.data()), c.k, c.n, reinterpret_cast<uint16_t*>(packed.data()));
+  } else {
+    PackWords(bytes.data(), row_bytes, c.n, 0, packed.data());
+  }
+  return packed;
+}
+
+void CheckCase(const Case& c, WordType type, bool has_zeros) {
+  SCOPED_TRACE(testing::Message() << c.m << "x" << c.k << "x" << c.n << " in groups of " << c.group_size << ", type "
+                                  << static_cast<int>(type) << (has_zeros ? " with zero points" : ""));
   std::mt19937 random(1);  // NOLINT: the same numbers each time
-  const Weight weight(c, bits, has_zeros, &random);
+  const Weight weight(c, type, has_zeros, &random);
   const int64_t a_stride = c.k + 3;
   std::vector<float> a(static_cast<size_t>(c.m * a_stride));
   for (float& x : a) x = static_cast<float>(random() % 1024) / 512 - 1;
   std::vector<float> bias(static_cast<size_t>(c.n));
   for (float& b : bias) b = static_cast<float>(random() % 1024) / 512 - 1;
-  std::vector<uint32_t> packed(static_cast<size_t>(PackedWords(weight.row_bytes, c.n)));
-  PackWords(weight.bytes.data(), weight.row_bytes, c.n, 0, packed.data());
+  const std::vector<uint32_t> packed = weight.Packed(c, type);
 
   WordGemm gemm;
   gemm.a = a.data();
   gemm.a_stride = a_stride;
   gemm.words = packed.data();
   gemm.row_words = (weight.row_bytes + 3) / 4;
-  gemm.bits = bits;
+  gemm.type = type;
   gemm.scales = weight.scales.empty() ? nullptr : weight.scales.data();
   gemm.zeros = has_zeros ? weight.zeros.data() : nullptr;
   gemm.groups = weight.groups;
@@ -129,18 +146,55 @@ TEST(WordGemm, EveryBodyGivesTheProducts) {
                         Case{3, 96, 16, 32}, Case{4, 80, 17, 32}, Case{5, 72, 100, 8}, Case{6, 40, 129, 16},
                         Case{7, 19, 63, 0}, Case{13, 257, 70, 128}, Case{31, 512, 192, 64}, Case{2, 0, 3, 0},
                         Case{32, 1, 64, 0}, Case{33, 45, 67, 0}, Case{40, 72, 130, 8}, Case{32, 0, 3, 0}}) {
-    CheckCase(c, 16, false);
-    for (const int bits : {4, 8}) {
-      for (const bool has_zeros : {false, true}) CheckCase(c, bits, has_zeros);
+    for (const WordType type : {WordType::kBFloat16, WordType::kFloat16}) CheckCase(c, type, false);
+    for (const WordType type : {WordType::kInt4, WordType::kInt8}) {
+      for (const bool has_zeros : {false, true}) CheckCase(c, type, has_zeros);
     }
   }
 }
 
 TEST(WordGemm, ManyColumnsAndRows) {
-  CheckCase({1, 768, 1500, 0}, 8, false);
-  CheckCase({150, 300, 700, 0}, 8, false);
-  CheckCase({150, 304, 700, 16}, 4, true);
-  CheckCase({150, 70, 40, 0}, 8, false);  // one panel for two threads
+  CheckCase({1, 768, 1500, 0}, WordType::kInt8, false);
+  CheckCase({1, 767, 1500, 0}, WordType::kFloat16, false);
+  CheckCase({150, 300, 700, 0}, WordType::kInt8, false);
+  CheckCase({150, 301, 700, 0}, WordType::kFloat16, false);
+  CheckCase({150, 304, 700, 16}, WordType::kInt4, true);
+  CheckCase({150, 70, 40, 0}, WordType::kInt8, false);  // one panel for two threads
+}
+
+// Every f16 there is: a weight of one column, by rows of 1, few and many.
+TEST(WordGemm, EveryHalfIsItself) {
+  constexpr int64_t kCount = 1 << 16;
+  std::vector<uint16_t> halves(kCount);
+  for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
+  std::vector<uint32_t> packed(static_cast<size_t>(PackedWords(2, kCount)));
+  PackHalves(halves.data(), 1, kCount, reinterpret_cast<uint16_t*>(packed.data()));
+  const std::vector<float> a(40, 1.0F);
+  const TileEpilogue epilogue;
+  ForEachIsa([&] {
+    for (const int64_t rows : {1, 3, 40}) {
+      std::vector<float> c(static_cast<size_t>(rows * kCount));
+      WordGemm gemm;
+      gemm.a = a.data();
+      gemm.a_stride = 1;
+      gemm.words = packed.data();
+      gemm.row_words = 1;
+      gemm.type = WordType::kFloat16;
+      gemm.c = c.data();
+      gemm.m = rows;
+      gemm.n = gemm.c_stride = kCount;
+      gemm.k = 1;
+      gemm.epilogue = &epilogue;
+      std::vector<float> scratch(WordGemmScratchBytes(gemm, 1) / sizeof(float));
+      RunWordGemm(gemm, scratch.data(), nullptr);
+      for (size_t i = 0; i < c.size(); ++i) {
+        Float16 half;
+        half.bits = halves[i % kCount];
+        const auto expected = static_cast<float>(half);
+        ASSERT_TRUE(std::isnan(expected) ? std::isnan(c[i]) : c[i] == expected) << half.bits << ": " << c[i];
+      }
+    }
+  });
 }
 
 TEST(WordGemm, NothingIsZero) {
@@ -153,6 +207,19 @@ TEST(WordGemm, NothingIsZero) {
   EXPECT_EQ(PackedWords(0, 5), 0);
   EXPECT_EQ(PackedWords(5, 0), 0);
   EXPECT_EQ(PackedWords(5, 65), 256);
+}
+
+TEST(WordGemm, PackedHalvesLieByColumns) {
+  const std::vector<uint16_t> rows{1, 2, 3, 4, 5, 6};  // 2 rows of 3
+  ASSERT_EQ(PackedWords(6, 2), 128);
+  std::vector<uint16_t> packed(256, 7);
+  PackHalves(rows.data(), 3, 2, packed.data());
+  EXPECT_EQ(packed[0], 1);
+  EXPECT_EQ(packed[1], 4);
+  EXPECT_EQ(packed[2], 0);
+  EXPECT_EQ(packed[64], 2);
+  EXPECT_EQ(packed[129], 6);
+  for (size_t i = 192; i < 256; ++i) EXPECT_EQ(packed[i], 0);
 }
 
 TEST(WordGemm, PackFlipsSigns) {

@@ -7,30 +7,40 @@
 #endif
 
 #include "kernels/cpu/gemm/word_gemm.h"
-#include "kernels/cpu/simd/simd-inl.h"
+#include "kernels/cpu/simd/half-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// What is in words: values of kBits each, less a zero point per column where there are some.
-template <int kBitsOfValue, bool kWithZeros>
+// What is in words: values of a type, less a zero point per column where there are some.
+template <WordType kTypeOfValue, bool kWithZeros>
 struct WordForm {
-  static constexpr int kBits = kBitsOfValue;
+  static constexpr int kBits = WordBits(kTypeOfValue);
+  static constexpr bool kIsFloat = kBits == 16;
   static constexpr bool kHasZeros = kWithZeros;
-  static constexpr int kValues = WordValues(kBits);
+  static constexpr int kValues = WordValues(kTypeOfValue);
+  // Columns that a word has a value of: the words of column `at` begin kColumns times less far into a panel.
+  static constexpr int kColumns = kTypeOfValue == WordType::kFloat16 ? 2 : 1;
   // Integers become floats from the top bits of a lane with zeros below: bringing them there is one instruction, signed
   // at the bottom two. So they are so many times too large, which is taken off the scale.
-  static constexpr float kFactor = kBits == 16 ? 1.0F : static_cast<float>(int64_t{1} << (32 - kBits));
+  static constexpr float kFactor = kIsFloat ? 1.0F : static_cast<float>(int64_t{1} << (32 - kBits));
 };
+using HalfForm = WordForm<WordType::kFloat16, false>;
 
 // Calls body.template Run<Form>() for what a call's words hold.
 template <class Body>
 HWY_INLINE void WithWordForm(const WordGemm& call, const Body& body) {
-  if (call.bits == 16) return body.template Run<WordForm<16, false>>();
-  if (call.bits == 8) {
-    return call.zeros == nullptr ? body.template Run<WordForm<8, false>>() : body.template Run<WordForm<8, true>>();
+  const bool zeros = call.zeros != nullptr;
+  switch (call.type) {
+    case WordType::kInt4:
+      return zeros ? body.template Run<WordForm<WordType::kInt4, true>>()
+                   : body.template Run<WordForm<WordType::kInt4, false>>();
+    case WordType::kInt8:
+      return zeros ? body.template Run<WordForm<WordType::kInt8, true>>()
+                   : body.template Run<WordForm<WordType::kInt8, false>>();
+    case WordType::kBFloat16: return body.template Run<WordForm<WordType::kBFloat16, false>>();
+    case WordType::kFloat16: return body.template Run<HalfForm>();
   }
-  return call.zeros == nullptr ? body.template Run<WordForm<4, false>>() : body.template Run<WordForm<4, true>>();
 }
 
 // Byte kByte of each lane as its top byte; zeros below.
@@ -62,7 +72,7 @@ class Values {
   // The value number I of each word.
   template <int I>
   HWY_INLINE FloatVec At() const {
-    if constexpr (Form::kBits == 16) {
+    if constexpr (Form::kIsFloat) {
       if constexpr (I == 0) return hn::BitCast(FloatTag(), hn::ShiftLeft<16>(lower_));
       return hn::BitCast(FloatTag(), hn::And(upper_, hn::Set(IntTag(), static_cast<int32_t>(0xFFFF0000))));
     } else {
@@ -77,6 +87,23 @@ class Values {
   IntVec lower_;  // words with values in the lower halves of their bytes, brought to the upper ones
   IntVec upper_;
   const float* zeros_;
+};
+
+// The columns' values number 0 lie side by side, and a row of a panel behind them those number 1.
+template <>
+class Values<HalfForm> {
+ public:
+  Values() = default;
+  HWY_INLINE Values(const int32_t* words, const float* /*zeros*/)
+      : halves_(reinterpret_cast<const hwy::float16_t*>(words)) {}
+
+  template <int I>
+  HWY_INLINE FloatVec At() const {
+    return LoadHalves(halves_ + I * kPanelWidth);
+  }
+
+ private:
+  const hwy::float16_t* halves_;
 };
 
 // The zero points from `place` on, kFactor times too large, as Values wants them. `zeros` may be null where a form has

@@ -23,22 +23,19 @@ void ToInt64Each(const float* x, int64_t* out, int64_t n);
 #define HWY_TARGET_INCLUDE "kernels/cpu/vector/cast.cc"
 #include "kernels/cpu/simd/foreach_isa.h"
 
-#include "kernels/cpu/simd/simd-inl.h"
+#include "kernels/cpu/simd/half-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 namespace {
 
 // A vector's worth of T from and to floats. T is what memory holds: uint16_t for bf16.
-using HalfTag = hn::Rebind<hwy::float16_t, FloatTag>;
 using BrainTag = hn::Rebind<uint16_t, FloatTag>;
 
 struct HalfToFloat {
   using From = hwy::float16_t;
   using To = float;
-  HWY_INLINE void operator()(const From* x, To* out) const {
-    Store(hn::PromoteTo(FloatTag(), hn::LoadU(HalfTag(), x)), out);
-  }
+  HWY_INLINE void operator()(const From* x, To* out) const { Store(LoadHalves(x), out); }
 };
 struct FloatToHalf {
   using From = float;
@@ -153,11 +150,10 @@ void CastToInt64(const void* x_data, const void* /*y*/, const void* /*z*/, void*
   ToInt64Each(x, out, n);
 }
 
-constexpr TypedTile OfHalf(TypedTile tile) { return HWY_TARGET == HWY_SSE4 ? nullptr : tile; }
+constexpr TypedTile kFloatToHalf = HWY_TARGET == HWY_SSE4 ? nullptr : &Cast<FloatToHalf>;
 constexpr std::array<TypedTile, kCastPairs> kCastTiles = {
-    OfHalf(&Cast<HalfToFloat>), OfHalf(&Cast<FloatToHalf>), &Cast<BrainToFloat>, &Cast<FloatToBrain>,
-    &Cast<BoolToFloat>,         &Cast<FloatToInt32>,        &CastToInt64,        &Cast<FloatToByte<int8_t>>,
-    &Cast<FloatToByte<uint8_t>>};
+    &Cast<HalfToFloat>,  kFloatToHalf, &Cast<BrainToFloat>,        &Cast<FloatToBrain>,        &Cast<BoolToFloat>,
+    &Cast<FloatToInt32>, &CastToInt64, &Cast<FloatToByte<int8_t>>, &Cast<FloatToByte<uint8_t>>};
 
 }  // namespace
 }  // namespace wherry::cpu::HWY_NAMESPACE

@@ -53,9 +53,11 @@ void CheckSmall(DataType dtype) {
   const auto count = static_cast<int64_t>(x.size());
   std::vector<Small> small(x.size());
   std::vector<float> back(x.size());
-  const TypedTile to = CastTileOf(DataType::kFloat, dtype);
-  if (to == nullptr) return;
-  to(x.data(), nullptr, nullptr, small.data(), count);
+  if (const TypedTile to = CastTileOf(DataType::kFloat, dtype)) {
+    to(x.data(), nullptr, nullptr, small.data(), count);
+  } else {
+    for (size_t i = 0; i < x.size(); ++i) small[i] = Small(x[i]);
+  }
   CastTileOf(dtype, DataType::kFloat)(small.data(), nullptr, nullptr, back.data(), count);
   for (size_t i = 0; i < x.size(); ++i) {
     const auto want = static_cast<float>(Small(x[i]));

@@ -1,0 +1,137 @@
+#include "passes/place/narrow_weight.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/device_context.h"
+#include "kernel/invoke.h"
+
+namespace wherry::mir {
+namespace {
+
+// Integers of a row that share a scale.
+constexpr int64_t kGroup = 128;
+
+DenseTensor Cast(const DenseTensor& from, DataType dtype) {
+  CpuContext cpu;
+  return TransformTensor(from, dtype, DataLayout::kUndefined, &cpu);
+}
+
+// [rows, columns] as [columns, rows], in blocks that keep the lines of both sides in cache.
+void Turn(const uint16_t* from, int64_t rows, int64_t columns, uint16_t* to) {
+  constexpr int64_t kBlock = 32;
+  for (int64_t row0 = 0; row0 < rows; row0 += kBlock) {
+    for (int64_t column0 = 0; column0 < columns; column0 += kBlock) {
+      const int64_t row1 = std::min(rows, row0 + kBlock);
+      for (int64_t column = column0; column < std::min(columns, column0 + kBlock); ++column) {
+        for (int64_t row = row0; row < row1; ++row) to[column * rows + row] = from[row * columns + column];
+      }
+    }
+  }
+}
+
+// Calls fn(row's elements) for each row of the matrix in turn. Turned, columns are read 16 at a time, a cache line of
+// each row where it lies.
+template <typename Fn>
+void ForEachRow(const DenseTensor& matrix, bool turned, const Fn& fn) {
+  const auto* const data = matrix.data<float>();
+  const int64_t rows = matrix.shape()[turned ? 1 : 0];
+  const int64_t columns = matrix.shape()[turned ? 0 : 1];
+  if (!turned) {
+    for (int64_t row = 0; row < rows; ++row) fn(data + row * columns);
+    return;
+  }
+  constexpr int64_t kTogether = 16;
+  std::vector<float> together(static_cast<size_t>(kTogether * columns));
+  for (int64_t row0 = 0; row0 < rows; row0 += kTogether) {
+    const int64_t count = std::min(kTogether, rows - row0);
+    for (int64_t column = 0; column < columns; ++column) {
+      const float* const line = data + column * rows + row0;
+      for (int64_t row = 0; row < count; ++row) together[static_cast<size_t>(row * columns + column)] = line[row];
+    }
+    for (int64_t row = 0; row < count; ++row) fn(together.data() + row * columns);
+  }
+}
+
+}  // namespace
+
+DenseTensor InMemory(const DenseTensor& weight) {
+  if (!weight.buffer()->is_deferred()) return weight;
+  DenseTensor read(HostAllocator(), weight.meta());
+  weight.CopyBytesTo(read.mutable_raw_data());
+  return read;
+}
+
+float Largest(const DenseTensor& weight) {
+  const auto* const values = weight.data<float>();
+  float largest = 0;
+  for (int64_t i = 0; i < weight.numel(); ++i) {
+    if (std::isnan(values[i])) return std::numeric_limits<float>::infinity();
+    largest = std::max(largest, std::fabs(values[i]));
+  }
+  return largest;
+}
+
+NarrowWeight ToHalves(DataType dtype, const DenseTensor& weight, bool turned, float* error) {
+  NarrowWeight narrow;
+  const Shape shape = turned ? Shape{weight.shape()[1], weight.shape()[0]} : weight.shape();
+  narrow.weight = DenseTensor(HostAllocator(), TensorMeta{dtype, shape});
+  auto* const to = static_cast<uint16_t*>(narrow.weight.mutable_raw_data());
+  std::vector<uint16_t> straight(turned ? static_cast<size_t>(weight.numel()) : 0);
+  uint16_t* const halves = turned ? straight.data() : to;
+  *error = 0;
+  constexpr int64_t kPiece = 1 << 14;  // fits into L2 with what becomes of it
+  for (int64_t begin = 0; begin < weight.numel(); begin += kPiece) {
+    const TensorMeta meta{DataType::kFloat, Shape{std::min(kPiece, weight.numel() - begin)}};
+    const size_t offset = weight.offset() + static_cast<size_t>(begin) * sizeof(float);
+    const DenseTensor piece(meta, weight.buffer(), offset);
+    const DenseTensor rounded = Cast(piece, dtype);
+    std::memcpy(halves + begin, rounded.raw_data(), rounded.nbytes());
+    const DenseTensor back = Cast(rounded, DataType::kFloat);
+    const auto* const values = piece.data<float>();
+    const auto* const kept = back.data<float>();
+    float worst = 0;
+    for (int64_t i = 0; i < piece.numel(); ++i) worst = std::max(worst, std::fabs(kept[i] - values[i]));
+    *error = std::max(*error, worst);
+  }
+  if (turned) Turn(halves, weight.shape()[0], weight.shape()[1], to);
+  return narrow;
+}
+
+NarrowWeight ToInt8(const DenseTensor& weight, bool turned, float* error) {
+  const int64_t rows = weight.shape()[turned ? 1 : 0];
+  const int64_t columns = weight.shape()[turned ? 0 : 1];
+  NarrowWeight narrow;
+  narrow.weight = DenseTensor(HostAllocator(), TensorMeta{DataType::kInt8, Shape{rows, columns}});
+  Shape scales{rows};
+  int64_t size = columns;
+  if (columns > kGroup) {
+    narrow.group_size = size = kGroup;
+    scales = Shape{rows, (columns + kGroup - 1) / kGroup};
+  }
+  narrow.scale = DenseTensor(HostAllocator(), TensorMeta{DataType::kFloat, scales});
+  auto* to = narrow.weight.mutable_data<int8_t>();
+  auto* scale = narrow.scale->mutable_data<float>();
+  *error = 0;
+  ForEachRow(weight, turned, [&](const float* row) {
+    for (int64_t begin = 0; begin < columns; begin += size) {
+      const int64_t end = std::min(columns, begin + size);
+      float most = 0;
+      for (int64_t column = begin; column < end; ++column) most = std::max(most, std::fabs(row[column]));
+      const float step = most / 127 > 0 ? most / 127 : 1.0F;  // 0 of a row of zeros
+      for (int64_t column = begin; column < end; ++column) {
+        const float steps = std::clamp(std::nearbyint(row[column] / step), -127.0F, 127.0F);
+        *to++ = static_cast<int8_t>(steps);
+        *error = std::max(*error, std::fabs(steps * step - row[column]));
+      }
+      *scale++ = step;
+    }
+  });
+  return narrow;
+}
+
+}  // namespace wherry::mir
