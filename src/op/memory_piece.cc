@@ -12,17 +12,6 @@ namespace {
 
 bool ChannelsLast(const MetaTensor& type) { return type.layout == DataLayout::kNHWC && type.rank() >= 3; }
 
-// The axes from the outermost in memory to the innermost.
-std::vector<size_t> MemoryOrder(const MetaTensor& type) {
-  std::vector<size_t> order;
-  const bool channels_last = ChannelsLast(type);
-  for (size_t axis = 0; axis < type.dims.size(); ++axis) {
-    if (!channels_last || axis != 1) order.push_back(axis);
-  }
-  if (channels_last) order.push_back(1);
-  return order;
-}
-
 bool Regular(const MetaTensor& type) {
   return type.rank_known && type.pixel_stride == 0 && SizeOf(type.dtype) > 0 &&
          (type.layout == DataLayout::kNCHW || type.layout == DataLayout::kNHWC);
@@ -165,6 +154,16 @@ std::vector<size_t> PermOf(const OpSchema& schema, const std::vector<BoundArg>& 
 }
 
 }  // namespace
+
+std::vector<size_t> MemoryOrder(const MetaTensor& type) {
+  std::vector<size_t> order;
+  const bool channels_last = ChannelsLast(type);
+  for (size_t axis = 0; axis < type.dims.size(); ++axis) {
+    if (!channels_last || axis != 1) order.push_back(axis);
+  }
+  if (channels_last) order.push_back(1);
+  return order;
+}
 
 bool GivesPieces(const OpSchema& schema) {
   const std::string_view name = schema.name;

@@ -4,6 +4,7 @@
 // kernels take that say so (Kernel::pixel_strides). (reshape and its like are views for all shapes: kTraitView.)
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct MemoryPiece {
   std::optional<int64_t> offset;
   bool strided = false;  // it has the gaps: from one pixel to the next it is as far as in the whole
 };
+
+// The axes from the outermost in memory to the innermost: NHWC has its channels (axis 1) last.
+std::vector<size_t> MemoryOrder(const MetaTensor& type);
 
 // Whether the op's results may be pieces of its argument x, or its arguments x pieces of its result.
 bool GivesPieces(const OpSchema& schema);

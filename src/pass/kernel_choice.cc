@@ -359,6 +359,10 @@ KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassCon
   return choice;
 }
 
+KernelPick PickOf(const KernelChoice& choice) {
+  return {choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason};
+}
+
 double CostWith(const SSAGraph& graph, const Node* stmt, const PassContext& context, const AttributeMap& instead) {
   Ranking ranking(graph, stmt, context, false, instead);
   const size_t best = ranking.Best();

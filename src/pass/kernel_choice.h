@@ -39,6 +39,8 @@ struct KernelChoice {
   std::string reason;
 };
 KernelChoice ChooseKernel(const SSAGraph& graph, const Node* stmt, const PassContext& context);
+// What the graph keeps of a choice, which must not be nothing.
+KernelPick PickOf(const KernelChoice& choice);
 // What the pick would cost if the statement had the attributes `instead` (others stay), in microseconds; infinite if
 // nothing could run it.
 double CostWith(const SSAGraph& graph, const Node* stmt, const PassContext& context, const AttributeMap& instead);

@@ -17,6 +17,7 @@
 #include "kernel/kernel_registry.h"
 #include "pass/kernel_choice.h"
 #include "pass/pass_registry.h"
+#include "pass/weight_in_memory.h"
 
 namespace wherry::mir {
 namespace {
@@ -32,11 +33,7 @@ DenseTensor Widened(const DenseTensor& weight) {
   TensorMeta meta = weight.meta();
   meta.dtype = DataType::kFloat;
   auto write = [weight](void* to) {
-    DenseTensor read = weight;
-    if (weight.buffer()->is_deferred()) {
-      read = DenseTensor(HostAllocator(), weight.meta());
-      weight.CopyBytesTo(read.mutable_raw_data());
-    }
+    const DenseTensor read = InMemory(weight);
     CpuContext cpu;
     const int64_t count = read.numel();
     // Pieces that stay in a cache: new memory for all of a weight takes longer than converting it.

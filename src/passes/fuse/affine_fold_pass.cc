@@ -9,6 +9,7 @@
 
 #include "pass/pass_registry.h"
 #include "pass/scaled_weight.h"
+#include "pass/weight_in_memory.h"
 
 namespace wherry::mir {
 namespace {
@@ -80,15 +81,8 @@ bool StaysInRange(const DenseTensor& weight, const std::vector<double>& factors)
   double largest = 0;
   for (const double factor : factors) largest = std::max(largest, std::abs(factor));  // a NaN changes nothing
   if (largest <= 1) return true;
-  std::vector<float> copy;
-  const float* values = nullptr;
-  if (weight.buffer()->is_deferred()) {
-    copy.resize(static_cast<size_t>(weight.numel()));
-    weight.CopyBytesTo(copy.data());
-    values = copy.data();
-  } else {
-    values = weight.data<float>();
-  }
+  const DenseTensor read = InMemory(weight);
+  const auto* const values = read.data<float>();
   return std::all_of(values, values + weight.numel(), [largest](float v) {
     return !std::isfinite(v) || std::isfinite(static_cast<float>(v * largest));
   });

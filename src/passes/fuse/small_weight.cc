@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/device_context.h"
+#include "pass/weight_in_memory.h"
 
 namespace wherry::mir {
 namespace {
@@ -59,11 +59,7 @@ DenseTensor Rows(const DenseTensor& weight, int64_t rows, int64_t columns, bool 
   const TensorMeta meta{dtype == DataType::kInt8 ? dtype : DataType::kUInt8,
                         Shape{rows, IsHalfByte(dtype) ? (columns + 1) / 2 : columns}};
   auto write = [weight, rows, columns, turned](void* to) {
-    DenseTensor read = weight;
-    if (weight.buffer()->is_deferred()) {
-      read = DenseTensor(HostAllocator(), weight.meta());
-      weight.CopyBytesTo(read.mutable_raw_data());
-    }
+    const DenseTensor read = InMemory(weight);
     WriteRows(Integers(weight.dtype(), read.raw_data()), weight.dtype(), rows, columns, turned,
               static_cast<uint8_t*>(to));
     weight.buffer()->Discard();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/fuse_util.h"
+#include "op/memory_piece.h"
 #include "pass/kernel_choice.h"
 #include "pass/pass_registry.h"
 #include "pass/rearrange.h"
@@ -17,15 +18,9 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// The axes from the outermost in memory to the innermost.
-Axes MemoryOrder(const MetaTensor& type) {
-  const bool channels_last = type.layout == DataLayout::kNHWC && type.rank() >= 3;
-  Axes order;
-  for (int64_t axis = 0; axis < type.rank(); ++axis) {
-    if (!channels_last || axis != 1) order.push_back(axis);
-  }
-  if (channels_last) order.push_back(1);
-  return order;
+Axes OrderOf(const MetaTensor& type) {
+  const std::vector<size_t> order = MemoryOrder(type);
+  return {order.begin(), order.end()};
 }
 
 std::vector<Dim> InOrder(const std::vector<Dim>& dims, const Axes& order) {
@@ -59,7 +54,7 @@ class Movement {
       axes_.emplace_back();
       if (dim != Dim(1)) axes_.back().push_back(NewFactor(dim));
     }
-    from_ = FactorsOf(MemoryOrder(source));
+    from_ = FactorsOf(OrderOf(source));
   }
 
   void Transpose(const Axes& perm) {
@@ -184,7 +179,7 @@ class JoinMovesPass : public ProgramPass {
     const MetaTensor& from = stmt->inlinks()[0]->AsArg().type;
     Movement movement(from);
     if (!Follow(stmt->AsStmt(), &movement)) return false;  // a view
-    return movement.RunsTo(MemoryOrder(stmt->outlinks()[0]->AsArg().type)).moves();
+    return movement.RunsTo(OrderOf(stmt->outlinks()[0]->AsArg().type)).moves();
   }
 
   bool Join(Node* last) {
@@ -206,7 +201,7 @@ class JoinMovesPass : public ProgramPass {
                                         [&](const Node* stmt) { return Follow(stmt->AsStmt(), &movement); });
       if (!followed) continue;
       const MetaTensor& result = last->outlinks()[0]->AsArg().type;
-      const Movement::Runs runs = movement.RunsTo(MemoryOrder(result));
+      const Movement::Runs runs = movement.RunsTo(OrderOf(result));
       if ((runs.moves() ? 1 : 0) >= moves.back() || runs.sizes.size() > Shape::kMaxRank) continue;
       if (Replace(source, runs, last)) return true;
     }
@@ -224,8 +219,8 @@ class JoinMovesPass : public ProgramPass {
     Node* const out = last->outlinks()[0];
     const MetaTensor& to = out->AsArg().type;
     std::vector<Step> steps;
-    const Axes from_order = MemoryOrder(from);
-    const Axes to_order = MemoryOrder(to);
+    const Axes from_order = OrderOf(from);
+    const Axes to_order = OrderOf(to);
     if (!IsSorted(from_order)) steps.push_back({"layout", {{"layout", DataLayout::kNCHW}, {"perm", from_order}}});
     std::vector<Dim> dims = InOrder(from.dims, from_order);
     const auto reshape = [&](const std::vector<Dim>& wanted) {
@@ -251,8 +246,7 @@ class JoinMovesPass : public ProgramPass {
       InferStmt(graph_, stmt);
       const KernelChoice choice = ChooseKernel(*graph_, stmt, context());
       WHERRY_CHECK(choice.kernel != nullptr, step.op, " of ", value->AsArg().type.DebugString(), " has no kernel");
-      graph_->SetPick(stmt,
-                      KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
+      graph_->SetPick(stmt, PickOf(choice));
       value = result;
     }
     graph_->ReplaceUses(out, value);

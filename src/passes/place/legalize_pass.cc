@@ -109,8 +109,7 @@ class LegalizePass : public ProgramPass {
     InferStmt(graph, stmt);
     const KernelChoice choice = ChooseKernel(*graph, stmt, context());
     if (choice.kernel == nullptr) return;
-    graph->SetPick(stmt,
-                   KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
+    graph->SetPick(stmt, PickOf(choice));
     MetaTensor& type = stmt->AsStmt().output()->AsArg().type;
     type.layout = ResultLayout(*choice.kernel, stmt, type);
   }

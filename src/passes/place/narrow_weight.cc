@@ -59,13 +59,6 @@ void ForEachRow(const DenseTensor& matrix, bool turned, const Fn& fn) {
 
 }  // namespace
 
-DenseTensor InMemory(const DenseTensor& weight) {
-  if (!weight.buffer()->is_deferred()) return weight;
-  DenseTensor read(HostAllocator(), weight.meta());
-  weight.CopyBytesTo(read.mutable_raw_data());
-  return read;
-}
-
 float Largest(const DenseTensor& weight) {
   const auto* const values = weight.data<float>();
   float largest = 0;

@@ -1,4 +1,5 @@
-// A constant f32 matrix in fewer bits, as weight_only_linear takes it: a row per column of the product.
+// A constant f32 matrix in fewer bits, as weight_only_linear takes it: a row per column of the product. Weights that
+// are taken have their bytes in memory (pass/weight_in_memory.h).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,6 @@ struct NarrowWeight {
   std::optional<DenseTensor> scale;
   int64_t group_size = -1;
 };
-
-// The weight, or a copy of it whose bytes are there if its own are deferred (Buffer::Deferred): what the others take.
-DenseTensor InMemory(const DenseTensor& weight);
 
 // The largest magnitude of its numbers; infinity if one is NaN.
 float Largest(const DenseTensor& weight);

@@ -26,7 +26,7 @@ class StaticKernelPickPass : public StmtPass {
       assumes_sizes = assumes_sizes || AssumesSizes(stmt);
       const Kernel& kernel = *choice.kernel;
       const DataLayout layout = kernel.key.layout();
-      graph->SetPick(stmt, KernelPick{kernel.provider, kernel.variant, kernel.key, choice.reason});
+      graph->SetPick(stmt, PickOf(choice));
       for (Node* result : stmt->outlinks()) {
         MetaTensor& type = result->AsArg().type;
         type.layout = ResultLayout(kernel, stmt, type);

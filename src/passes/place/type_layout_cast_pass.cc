@@ -57,10 +57,7 @@ class TypeLayoutCastPass : public ProgramPass {
     cast = graph->NewArg(arg->AsArg().name + "." + ToString(layout), std::move(type));
     Node* stmt = graph->NewStmt("layout", {{"x", {arg}}}, {{"out", {cast}}}, {{"layout", layout}}, near);
     const KernelChoice choice = ChooseKernel(*graph, stmt, context());
-    if (choice.kernel != nullptr) {
-      graph->SetPick(stmt,
-                     KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
-    }
+    if (choice.kernel != nullptr) graph->SetPick(stmt, PickOf(choice));
     return cast;
   }
 

@@ -42,10 +42,7 @@ class TypePrecisionCastPass : public ProgramPass {
     Node* cast = graph->NewArg(arg->AsArg().name + "." + ToString(dtype), std::move(type));
     Node* stmt = graph->NewStmt("cast", {{"x", {arg}}}, {{"out", {cast}}}, {{"dtype", dtype}}, near);
     const KernelChoice choice = ChooseKernel(*graph, stmt, context());
-    if (choice.kernel != nullptr) {
-      graph->SetPick(stmt,
-                     KernelPick{choice.kernel->provider, choice.kernel->variant, choice.kernel->key, choice.reason});
-    }
+    if (choice.kernel != nullptr) graph->SetPick(stmt, PickOf(choice));
     return cast;
   }
 };

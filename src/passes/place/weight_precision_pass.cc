@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "ir/fuse_util.h"
 #include "pass/pass_registry.h"
+#include "pass/weight_in_memory.h"
 #include "pass/weight_precision.h"
 #include "passes/place/narrow_weight.h"
 

@@ -203,48 +203,45 @@ constexpr int64_t kWordBytes = sizeof(uint32_t);
 
 int64_t RowWords(int64_t row_bytes) { return (row_bytes + kWordBytes - 1) / kWordBytes; }
 
-}  // namespace
-
-int64_t PackedWords(int64_t row_bytes, int64_t n) { return PanelsOf(n) * kPanelWidth * RowWords(row_bytes); }
-
-void PackWords(const void* rows, int64_t row_bytes, int64_t n, uint32_t flip, uint32_t* packed) {
+// Panels of rows of T, each xor `flip`; zeros (flipped) where rows end before a word does, and below the n rows.
+template <typename T>
+void PackPanels(const void* rows, int64_t row_bytes, int64_t n, T flip, T* packed) {
+  constexpr int64_t kSize = sizeof(T);
   const auto* const from = static_cast<const char*>(rows);
-  const int64_t row_words = RowWords(row_bytes);
-  // Blocks of 16 words read a cache line of each row, and write 16 lines of 256 bytes.
-  constexpr int64_t kBlock = 16;
-  for (int64_t panel = 0; panel < PanelsOf(n); ++panel, packed += row_words * kPanelWidth) {
-    for (int64_t word0 = 0; word0 < row_words; word0 += kBlock) {
-      const int64_t word1 = std::min(row_words, word0 + kBlock);
+  const int64_t depth = RowWords(row_bytes) * (kWordBytes / kSize);
+  // Blocks read a cache line of each row, and write a run of 64 for each of its elements.
+  constexpr int64_t kBlock = 64 / kSize;
+  for (int64_t panel = 0; panel < PanelsOf(n); ++panel, packed += depth * kPanelWidth) {
+    for (int64_t begin = 0; begin < depth; begin += kBlock) {
+      const int64_t end = std::min(depth, begin + kBlock);
       for (int64_t column = 0; column < kPanelWidth; ++column) {
         const int64_t row = panel * kPanelWidth + column;
-        for (int64_t word = word0; word < word1; ++word) {
-          uint32_t value = 0;
-          if (row < n) {
-            const int64_t bytes = std::min(kWordBytes, row_bytes - word * kWordBytes);
-            std::memcpy(&value, from + row * row_bytes + word * kWordBytes, static_cast<size_t>(bytes));
+        const int64_t bytes_of_row = row < n ? row_bytes : 0;
+        for (int64_t i = begin; i < end; ++i) {
+          T value = 0;
+          const int64_t left = bytes_of_row - i * kSize;
+          if (left >= kSize) {
+            std::memcpy(&value, from + row * row_bytes + i * kSize, kSize);
+          } else if (left > 0) {
+            std::memcpy(&value, from + row * row_bytes + i * kSize, static_cast<size_t>(left));
           }
-          packed[word * kPanelWidth + column] = value ^ flip;
+          packed[i * kPanelWidth + column] = value ^ flip;
         }
       }
     }
   }
 }
 
+}  // namespace
+
+int64_t PackedWords(int64_t row_bytes, int64_t n) { return PanelsOf(n) * kPanelWidth * RowWords(row_bytes); }
+
+void PackWords(const void* rows, int64_t row_bytes, int64_t n, uint32_t flip, uint32_t* packed) {
+  PackPanels<uint32_t>(rows, row_bytes, n, flip, packed);
+}
+
 void PackHalves(const uint16_t* rows, int64_t k, int64_t n, uint16_t* packed) {
-  const int64_t depth = (k + 1) / 2 * 2;
-  // Blocks of 32 read a cache line of each row, and write 32 lots of 128 bytes.
-  constexpr int64_t kBlock = 32;
-  for (int64_t panel = 0; panel < PanelsOf(n); ++panel, packed += depth * kPanelWidth) {
-    for (int64_t begin = 0; begin < depth; begin += kBlock) {
-      const int64_t end = std::min(depth, begin + kBlock);
-      for (int64_t column = 0; column < kPanelWidth; ++column) {
-        const int64_t row = panel * kPanelWidth + column;
-        const int64_t filled = row < n ? std::min(k, end) : begin;
-        for (int64_t i = begin; i < filled; ++i) packed[i * kPanelWidth + column] = rows[row * k + i];
-        for (int64_t i = filled; i < end; ++i) packed[i * kPanelWidth + column] = 0;
-      }
-    }
-  }
+  PackPanels<uint16_t>(rows, k * static_cast<int64_t>(sizeof(uint16_t)), n, 0, packed);
 }
 
 namespace {
