@@ -17,16 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace wherry::cpu::HWY_NAMESPACE {
 
-// 2^x: for x <= 0 within 2e-7 of itself, 0 below -126.5, NaN for NaN; 2^0 is exactly 1. Half the operations of Exp.
-HWY_INLINE FloatVec WeightOf(FloatVec x) {
-  x = Larger(Set(-127.0f), x);
-  const FloatVec biased = hn::Add(x, Set(Exponential::kBias));
-  const FloatVec n = hn::Sub(biased, Set(Exponential::kBias));
-  constexpr float kP[] = {0.0013264726f, 0.009671513f, 0.055507336f, 0.24022242f, 0.693147f, 1.0f};
-  const Exponential e{Polynomial(hn::Sub(x, n), kP), n, biased};
-  return hn::Mul(e.y, e.Pow2());
-}
-
 // Where nothing is added the scale goes into the exponent. The maximum is subtracted first: of scores about 1e11 the
 // product's rounding error is in the thousands, and e to that is infinite.
 HWY_INLINE bool ScaleLast(const FlashHead& head) {
@@ -108,7 +98,9 @@ inline HWY_NOINLINE void MaskScores(const FlashHead& head, int64_t row, int64_t 
 struct Exponents {
   FloatVec base;
   FloatVec factor;
-  HWY_INLINE FloatVec Weight(FloatVec score) const { return WeightOf(hn::Mul(hn::Sub(score, base), factor)); }
+  HWY_INLINE FloatVec Weight(FloatVec score) const {
+    return NegativeExp2(Larger(Set(-127.0f), hn::Mul(hn::Sub(score, base), factor)));
+  }
 };
 
 // n masked scores become weights; returns their sum in parts. Goes on to a whole vector.

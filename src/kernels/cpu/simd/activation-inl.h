@@ -71,8 +71,7 @@ HWY_INLINE FloatVec Activate(FloatVec v, FloatVec a, FloatVec b) {
   } else if constexpr (kKind == K::kSwish) {
     return hn::Mul(v, Sigmoid(hn::Mul(a, v)));
   } else if constexpr (kKind == K::kGelu) {
-    const FloatVec half = hn::Mul(v, Set(0.5f));
-    return hn::MulAdd(half, Erf(hn::Mul(v, Set(0.70710678f))), half);
+    return Gelu(v);
   } else if constexpr (kKind == K::kGeluTanh) {
     // 0.5 x (1 + tanh(u)) = x sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3).
     const FloatVec cubic = hn::MulAdd(hn::Mul(v, v), Set(2.0f * 0.79788456f * 0.044715f), Set(2.0f * 0.79788456f));
