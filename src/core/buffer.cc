@@ -70,6 +70,7 @@ class HostAllocatorImpl : public Allocator {
 
 struct Buffer::Preparation {
   std::function<void(void* to)> write;  // of a deferred buffer
+  WritePart write_part;                 // of one that can
   std::function<void()> check;          // of a file's
   std::mutex mutex;
   std::shared_ptr<Buffer> made;       // what `write` has written
@@ -79,10 +80,18 @@ struct Buffer::Preparation {
 std::shared_ptr<Buffer> Buffer::OfFile(const FileBytes& file, std::span<const std::byte> part, size_t alignment,
                                        std::function<void()> check) {
   if (reinterpret_cast<uintptr_t>(part.data()) % alignment != 0) {
-    return Deferred(part.size(), [file, part, check = std::move(check)](void* to) {
+    WritePart write_part;
+    if (check == nullptr) {
+      write_part = [file, part](void* to, size_t offset, size_t bytes) {
+        CopyPieces(file, part.subspan(offset, bytes), static_cast<std::byte*>(to));
+        return true;
+      };
+    }
+    auto write = [file, part, check = std::move(check)](void* to) {
       if (check != nullptr) check();
       CopyPieces(file, part, static_cast<std::byte*>(to));
-    });
+    };
+    return Deferred(part.size(), std::move(write), std::move(write_part));
   }
   auto buffer = std::make_shared<Buffer>(
       const_cast<std::byte*>(part.data()), part.size(), Target::kHost, [owner = file.owner](void*) {},
@@ -94,10 +103,11 @@ std::shared_ptr<Buffer> Buffer::OfFile(const FileBytes& file, std::span<const st
   return buffer;
 }
 
-std::shared_ptr<Buffer> Buffer::Deferred(size_t size, std::function<void(void* to)> write) {
+std::shared_ptr<Buffer> Buffer::Deferred(size_t size, std::function<void(void* to)> write, WritePart write_part) {
   auto buffer = std::make_shared<Buffer>(nullptr, size, Target::kHost);
   buffer->preparation_ = std::make_shared<Preparation>();
   buffer->preparation_->write = std::move(write);
+  buffer->preparation_->write_part = std::move(write_part);
   return buffer;
 }
 
@@ -130,6 +140,12 @@ void Buffer::CopyTo(void* to) const {
   } else if (size_ > 0) {
     std::memcpy(to, data(), size_);
   }
+}
+
+bool Buffer::CopyPart(void* to, size_t offset, size_t bytes) const {
+  if (is_deferred()) return preparation_->write_part != nullptr && preparation_->write_part(to, offset, bytes);
+  if (bytes > 0) std::memcpy(to, static_cast<const std::byte*>(data()) + offset, bytes);
+  return true;
 }
 
 std::shared_ptr<Buffer> Buffer::OfStrings(size_t count) {

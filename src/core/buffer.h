@@ -42,7 +42,11 @@ class Buffer {
   // Host memory of `size` bytes that `write` makes when data() is first asked for, or CopyTo is: bytes of a file that
   // lie unaligned, a weight that is another one scaled. Whoever only packs it never has it whole. `write` gives the
   // same bytes each time, may be called by several threads at once, and lives as long. Never to be written to.
-  static std::shared_ptr<Buffer> Deferred(size_t size, std::function<void(void* to)> write);
+  // `write_part`, if there is one, likewise makes `bytes` of them from `offset` on without the others, or returns false
+  // and makes none. Parts are of whole elements of what the bytes are.
+  using WritePart = std::function<bool(void* to, size_t offset, size_t bytes)>;
+  static std::shared_ptr<Buffer> Deferred(size_t size, std::function<void(void* to)> write,
+                                          WritePart write_part = nullptr);
 
   // The tensors of a sequence, which live as long as the buffer and are not to be changed. It has no bytes.
   static std::shared_ptr<Buffer> OfTensors(std::vector<DenseTensor> tensors);
@@ -58,6 +62,8 @@ class Buffer {
   bool is_deferred() const;
   // Writes them to `to`, size() of them, for a deferred buffer without making its own.
   void CopyTo(void* to) const;
+  // Likewise `bytes` of them from `offset` on; false if a deferred buffer can only make all of them.
+  bool CopyPart(void* to, size_t offset, size_t bytes) const;
   // Advice that the bytes are not needed soon. What lies in a mapped file gives its memory back and is read again when
   // it is next touched; anything else ignores it.
   void Discard() const {

@@ -47,6 +47,39 @@ TEST_F(BufferTest, DeferredBytesAreMadeWhenAskedFor) {
   EXPECT_EQ(made, 2);
 }
 
+TEST_F(BufferTest, PartsOfDeferredBytes) {
+  char copy[3] = "";
+  const auto whole = Buffer::Deferred(4, [](void* to) { std::memcpy(to, "abcd", 4); });
+  EXPECT_FALSE(whole->CopyPart(copy, 1, 2));
+  whole->data();
+  EXPECT_TRUE(whole->CopyPart(copy, 1, 2));
+  EXPECT_EQ(std::string(copy), "bc");
+
+  const auto write_part = [](void* to, size_t offset, size_t bytes) {
+    std::memcpy(to, &"efgh"[offset], bytes);
+    return true;
+  };
+  const auto parts = Buffer::Deferred(
+      4, [](void* to) { std::memcpy(to, "efgh", 4); }, write_part);
+  EXPECT_TRUE(parts->CopyPart(copy, 2, 2));
+  EXPECT_EQ(std::string(copy), "gh");
+  EXPECT_TRUE(parts->is_deferred());
+}
+
+TEST_F(BufferTest, PartsOfAFileThatLiesUnaligned) {
+  alignas(8) const char content[] = "0abcdefgh";
+  const FileBytes file("in memory", std::as_bytes(std::span<const char>(content)), nullptr);
+  char copy[3] = "";
+  const auto buffer = Buffer::OfFile(file, file.data.subspan(1, 8), 4);
+  ASSERT_TRUE(buffer->is_deferred());
+  EXPECT_TRUE(buffer->CopyPart(copy, 4, 2));
+  EXPECT_EQ(std::string(copy), "ef");
+  // What is to be checked is read whole.
+  const auto checked = Buffer::OfFile(file, file.data.subspan(1, 8), 4, [] {});
+  ASSERT_TRUE(checked->is_deferred());
+  EXPECT_FALSE(checked->CopyPart(copy, 4, 2));
+}
+
 TEST_F(BufferTest, BytesOfAFileAreCheckedOnceBeforeTheyAreRead) {
   const std::string content(100, 'a');
   const FileBytes file("in memory", std::as_bytes(std::span<const char>(content)), nullptr);

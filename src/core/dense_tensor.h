@@ -88,6 +88,10 @@ class DenseTensor {
   void* mutable_raw_data() { return CheckedData(DataType::kAny); }
   // Writes the nbytes() bytes of a host tensor of plain data to `to`, without making deferred ones (Buffer::Deferred).
   void CopyBytesTo(void* to) const;
+  // Likewise `bytes` of them from `offset` on; false if deferred ones can only be made all together.
+  bool CopyPartTo(void* to, size_t offset, size_t bytes) const {
+    return buffer_->CopyPart(to, offset_ + offset, bytes);
+  }
 
  private:
   void* CheckedData(DataType dtype) const;

@@ -28,25 +28,32 @@ bool IsHalf(const Node* arg) { return IsHalf(arg->AsArg().type.dtype); }
 // Plain loops, for any type that the operator has.
 bool IsReference(const Kernel& kernel) { return kernel.provider == "ref"; }
 
+void WidenTo(const DenseTensor& halves, float* to) {
+  CpuContext cpu;
+  ForEachPiece(InPieces(halves), [&](const DenseTensor& piece, int64_t begin) {
+    const DenseTensor floats = TransformTensor(piece, DataType::kFloat, DataLayout::kUndefined, &cpu);
+    std::copy_n(floats.data<float>(), floats.numel(), to + begin);
+    return true;
+  });
+}
+
 // The weight in f32, made when it is read: what kernels only read packed is never there in full.
 DenseTensor Widened(const DenseTensor& weight) {
   TensorMeta meta = weight.meta();
   meta.dtype = DataType::kFloat;
   auto write = [weight](void* to) {
-    const DenseTensor read = InMemory(weight);
-    CpuContext cpu;
-    const int64_t count = read.numel();
-    // Pieces that stay in a cache: new memory for all of a weight takes longer than converting it.
-    constexpr int64_t kPiece = 1 << 13;
-    for (int64_t begin = 0; begin < count; begin += kPiece) {
-      const TensorMeta piece{read.dtype(), Shape{std::min(kPiece, count - begin)}};
-      const DenseTensor halves(piece, read.buffer(), read.offset() + static_cast<size_t>(begin) * SizeOf(read.dtype()));
-      const DenseTensor floats = TransformTensor(halves, DataType::kFloat, DataLayout::kUndefined, &cpu);
-      std::copy_n(floats.data<float>(), floats.numel(), static_cast<float*>(to) + begin);
-    }
+    WidenTo(weight, static_cast<float*>(to));
     weight.buffer()->Discard();
   };
-  return DenseTensor(meta, Buffer::Deferred(meta.nbytes(), std::move(write)));
+  auto write_part = [weight](void* to, size_t offset, size_t bytes) {
+    const auto count = static_cast<int64_t>(bytes / sizeof(float));
+    DenseTensor part(HostAllocator(), TensorMeta{weight.dtype(), Shape{count}});
+    const size_t size = SizeOf(weight.dtype());
+    if (!weight.CopyPartTo(part.mutable_raw_data(), offset / sizeof(float) * size, part.nbytes())) return false;
+    WidenTo(part, static_cast<float*>(to));
+    return true;
+  };
+  return DenseTensor(meta, Buffer::Deferred(meta.nbytes(), std::move(write), std::move(write_part)));
 }
 
 class WidenHalfPass : public ProgramPass {

@@ -9,6 +9,7 @@
 
 #include "core/device_context.h"
 #include "kernel/invoke.h"
+#include "pass/weight_in_memory.h"
 
 namespace wherry::mir {
 namespace {
@@ -32,6 +33,17 @@ void Turn(const uint16_t* from, int64_t rows, int64_t columns, uint16_t* to) {
       }
     }
   }
+}
+
+void WriteHalves(DataType dtype, const DenseTensor& weight, bool turned, uint16_t* to) {
+  std::vector<uint16_t> straight(turned ? static_cast<size_t>(weight.numel()) : 0);
+  uint16_t* const halves = turned ? straight.data() : to;
+  ForEachPiece(InPieces(weight), [&](const DenseTensor& piece, int64_t begin) {
+    std::memcpy(halves + begin, Cast(piece, dtype).raw_data(), static_cast<size_t>(piece.numel()) * sizeof(*halves));
+    return true;
+  });
+  if (turned) Turn(halves, weight.shape()[0], weight.shape()[1], to);
+  weight.buffer()->Discard();
 }
 
 // Calls fn(row's elements) for each row of the matrix in turn. Turned, columns are read 16 at a time, a cache line of
@@ -59,43 +71,53 @@ void ForEachRow(const DenseTensor& matrix, bool turned, const Fn& fn) {
 
 }  // namespace
 
-float Largest(const DenseTensor& weight) {
-  const auto* const values = weight.data<float>();
-  float largest = 0;
-  for (int64_t i = 0; i < weight.numel(); ++i) {
-    if (std::isnan(values[i])) return std::numeric_limits<float>::infinity();
-    largest = std::max(largest, std::fabs(values[i]));
-  }
-  return largest;
+bool IsExactly(DataType dtype, const DenseTensor& weight) {
+  return ForEachPiece(weight, [dtype](const DenseTensor& piece, int64_t /*begin*/) {
+    const DenseTensor back = Cast(Cast(piece, dtype), DataType::kFloat);
+    return std::memcmp(back.raw_data(), piece.raw_data(), piece.nbytes()) == 0;
+  });
 }
 
-NarrowWeight ToHalves(DataType dtype, const DenseTensor& weight, bool turned, float* error) {
+NarrowWeight ToHalves(DataType dtype, const DenseTensor& weight, bool turned) {
+  const TensorMeta meta{dtype, turned ? Shape{weight.shape()[1], weight.shape()[0]} : weight.shape()};
   NarrowWeight narrow;
-  const Shape shape = turned ? Shape{weight.shape()[1], weight.shape()[0]} : weight.shape();
-  narrow.weight = DenseTensor(HostAllocator(), TensorMeta{dtype, shape});
-  auto* const to = static_cast<uint16_t*>(narrow.weight.mutable_raw_data());
-  std::vector<uint16_t> straight(turned ? static_cast<size_t>(weight.numel()) : 0);
-  uint16_t* const halves = turned ? straight.data() : to;
-  *error = 0;
-  constexpr int64_t kPiece = 1 << 14;  // fits into L2 with what becomes of it
-  for (int64_t begin = 0; begin < weight.numel(); begin += kPiece) {
-    const TensorMeta meta{DataType::kFloat, Shape{std::min(kPiece, weight.numel() - begin)}};
-    const size_t offset = weight.offset() + static_cast<size_t>(begin) * sizeof(float);
-    const DenseTensor piece(meta, weight.buffer(), offset);
-    const DenseTensor rounded = Cast(piece, dtype);
-    std::memcpy(halves + begin, rounded.raw_data(), rounded.nbytes());
-    const DenseTensor back = Cast(rounded, DataType::kFloat);
-    const auto* const values = piece.data<float>();
-    const auto* const kept = back.data<float>();
-    float worst = 0;
-    for (int64_t i = 0; i < piece.numel(); ++i) worst = std::max(worst, std::fabs(kept[i] - values[i]));
-    *error = std::max(*error, worst);
+  if (weight.buffer()->is_deferred()) {
+    auto write = [dtype, weight, turned](void* to) { WriteHalves(dtype, weight, turned, static_cast<uint16_t*>(to)); };
+    narrow.weight = DenseTensor(meta, Buffer::Deferred(meta.nbytes(), std::move(write)));
+  } else {
+    narrow.weight = DenseTensor(HostAllocator(), meta);
+    WriteHalves(dtype, weight, turned, static_cast<uint16_t*>(narrow.weight.mutable_raw_data()));
   }
-  if (turned) Turn(halves, weight.shape()[0], weight.shape()[1], to);
   return narrow;
 }
 
+float Largest(const DenseTensor& weight) {
+  float largest = 0;
+  ForEachPiece(InPieces(weight), [&largest](const DenseTensor& piece, int64_t /*begin*/) {
+    const auto* const values = piece.data<float>();
+    for (int64_t i = 0; i < piece.numel(); ++i) {
+      largest =
+          std::max(largest, std::isnan(values[i]) ? std::numeric_limits<float>::infinity() : std::fabs(values[i]));
+    }
+    return true;
+  });
+  return largest;
+}
+
+float LargestError(DataType dtype, const DenseTensor& weight) {
+  float error = 0;
+  ForEachPiece(InPieces(weight), [&](const DenseTensor& piece, int64_t /*begin*/) {
+    const DenseTensor back = Cast(Cast(piece, dtype), DataType::kFloat);
+    const auto* const values = piece.data<float>();
+    const auto* const rounded = back.data<float>();
+    for (int64_t i = 0; i < piece.numel(); ++i) error = std::max(error, std::fabs(rounded[i] - values[i]));
+    return true;
+  });
+  return error;
+}
+
 NarrowWeight ToInt8(const DenseTensor& weight, bool turned, float* error) {
+  const DenseTensor read = InMemory(weight);
   const int64_t rows = weight.shape()[turned ? 1 : 0];
   const int64_t columns = weight.shape()[turned ? 0 : 1];
   NarrowWeight narrow;
@@ -110,7 +132,7 @@ NarrowWeight ToInt8(const DenseTensor& weight, bool turned, float* error) {
   auto* to = narrow.weight.mutable_data<int8_t>();
   auto* scale = narrow.scale->mutable_data<float>();
   *error = 0;
-  ForEachRow(weight, turned, [&](const float* row) {
+  ForEachRow(read, turned, [&](const float* row) {
     for (int64_t begin = 0; begin < columns; begin += size) {
       const int64_t end = std::min(columns, begin + size);
       float most = 0;
@@ -124,6 +146,7 @@ NarrowWeight ToInt8(const DenseTensor& weight, bool turned, float* error) {
       *scale++ = step;
     }
   });
+  weight.buffer()->Discard();
   return narrow;
 }
 
