@@ -265,6 +265,17 @@ std::map<std::string, Tensor> ReadNpz(const std::string& path) {
   return arrays;
 }
 
+// bf16 as f32: NumPy has no such type.
+static Tensor AsNumpyHasIt(const Tensor& tensor) {
+  if (tensor.dtype() != DataType::kBF16) return tensor;
+  Tensor wide;
+  wide.Resize(tensor.shape());
+  const auto* const values = tensor.data<BFloat16>();
+  std::transform(values, values + tensor.numel(), wide.mutable_data<float>(),
+                 [](BFloat16 value) { return static_cast<float>(value); });
+  return wide;
+}
+
 void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
@@ -284,7 +295,10 @@ void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, 
   const std::unique_ptr<zip_source_t, ZipSourceCloser> owner(file);
   std::vector<std::string> headers;
   headers.reserve(arrays.size());
-  for (const auto& [name, tensor] : arrays) {
+  std::vector<Tensor> written;  // until the archive is closed
+  written.reserve(arrays.size());
+  for (const auto& [name, array] : arrays) {
+    const Tensor& tensor = written.emplace_back(AsNumpyHasIt(array));
     headers.push_back(NpyHeader(tensor));
     const std::string& header = headers.back();
     // The source copies the fragments' places; libzip takes no pointer to const.

@@ -18,8 +18,8 @@ std::map<std::string, Tensor> ReadNpz(const std::string& path);
 // The names of its arrays alone.
 std::vector<std::string> NamesInNpz(const std::string& path);
 
-// Stored, in the given order; complete or not at all. Error(kInvalidArgument), before anything is written, on names
-// that a zip archive cannot hold or that programs which unpack it should not see (see CheckNames).
+// Stored, in the given order, bf16 as f32; complete or not at all. Error(kInvalidArgument), before anything is written,
+// on names that a zip archive cannot hold or that programs which unpack it should not see (see CheckNames).
 void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays);
 
 // One .npy file's bytes.

@@ -54,6 +54,19 @@ TEST_F(NpzTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(arrays.at("e").shape(), (Shape{0, 3}));
 }
 
+TEST_F(NpzTest, Bfloat16IsWrittenAsF32) {
+  Tensor halves;
+  halves.Resize({2});
+  halves.mutable_data<BFloat16>()[0] = BFloat16(1.5F);
+  halves.mutable_data<BFloat16>()[1] = BFloat16(-0x1p100F);
+  WriteNpz(Path("a.npz"), {{"h", halves}, {"i", Tensor::From<int64_t>({1}, {7})}});
+  const auto arrays = ReadNpz(Path("a.npz"));
+  ASSERT_EQ(arrays.at("h").dtype(), DataType::kFloat);
+  EXPECT_EQ(arrays.at("h").data<float>()[0], 1.5F);
+  EXPECT_EQ(arrays.at("h").data<float>()[1], -0x1p100F);
+  EXPECT_EQ(arrays.at("i").data<int64_t>()[0], 7);
+}
+
 TEST_F(NpzTest, FortranOrderIsTurned) {
   const std::string data("\x01\x04\x02\x05\x03\x06", 6);
   const Tensor tensor = ParseNpy("a", Npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }", data));

@@ -1,6 +1,7 @@
 // weight_precision_pass on weights that have all of their numbers in 16 bits, which are too large for a golden.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -85,6 +86,42 @@ TEST(WeightPrecision, LeavesWhatGainsNothing) {
   EXPECT_EQ(OpOf(Narrowed("N", Weight(0, 64))), "matmul");
   EXPECT_EQ(OpOf(Narrowed("N", Weight(0), "%z = abs(x: %w)\n")), "matmul");
   EXPECT_EQ(OpOf(Narrowed("N", Weight(0), "", {Place{TARGET(kOpenCL)}, Place{TARGET(kHost)}})), "matmul");
+}
+
+// The first statement's operator after the pass with a place of this precision, of a weight of one number.
+std::string OpWith(DataType dtype, float number) {
+  DenseTensor weight(HostAllocator(), TensorMeta{DataType::kFloat, Shape{3, 3}});
+  std::fill_n(weight.mutable_data<float>(), weight.numel(), number);
+  return OpOf(Narrowed("N", weight, "", {Place{TARGET(kHost)}, Place{TARGET(kHost), dtype}}));
+}
+
+TEST(WeightPrecision, WhatTheTypeHasNotStays) {
+  for (const float number : {0.0F, 0x1p-14F, -65504.0F}) {
+    EXPECT_EQ(OpWith(DataType::kFP16, number), "weight_only_linear") << number;
+  }
+  for (const float number : {0x1p-15F, -65505.0F}) EXPECT_EQ(OpWith(DataType::kFP16, number), "matmul") << number;
+  EXPECT_EQ(OpWith(DataType::kBF16, 0x1.FEp127F), "cast");  // of the rows
+  EXPECT_EQ(OpWith(DataType::kBF16, -0x1.FFp127F), "matmul");
+  EXPECT_EQ(OpWith(DataType::kInt8, 0x1p-95F), "weight_only_linear");
+  EXPECT_EQ(OpWith(DataType::kInt8, 0x1p-96F), "matmul");
+  for (const DataType dtype : {DataType::kFP16, DataType::kBF16, DataType::kInt8}) {
+    EXPECT_EQ(OpWith(dtype, std::numeric_limits<float>::infinity()), "matmul");
+    EXPECT_EQ(OpWith(dtype, std::numeric_limits<float>::quiet_NaN()), "matmul");
+  }
+}
+
+TEST(WeightPrecision, RowsOfNothingHaveAScale) {
+  const DenseTensor weight(HostAllocator(), TensorMeta{DataType::kFloat, Shape{0, 3}});
+  WeightTable weights;
+  weights.emplace("w", weight);
+  Program program =
+      ParseProgram("weight %w : f32[0,3] = {...}\nblock main(%x : f32[2,0]) -> (%y) {\n%y = matmul(x: %x, y: %w)\n}\n",
+                   std::move(weights));
+  program = Optimizer().Run(std::move(program), {Place{TARGET(kHost)}, Place{TARGET(kHost), DataType::kInt8}}, {},
+                            {"infer_shapes_pass", "weight_precision_pass"});
+  ASSERT_EQ(OpOf(program), "weight_only_linear");
+  const DenseTensor& scale = program.weights.at(program.main().ops[0].Input("weight_scale")[0]);
+  for (int64_t i = 0; i < scale.numel(); ++i) EXPECT_EQ(scale.data<float>()[i], 1);
 }
 
 }  // namespace

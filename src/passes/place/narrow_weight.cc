@@ -131,13 +131,14 @@ NarrowWeight ToInt8(const DenseTensor& weight, bool turned, float* error) {
   narrow.scale = DenseTensor(HostAllocator(), TensorMeta{DataType::kFloat, scales});
   auto* to = narrow.weight.mutable_data<int8_t>();
   auto* scale = narrow.scale->mutable_data<float>();
+  std::fill_n(scale, narrow.scale->numel(), 1.0F);  // of rows without elements and of zeros
   *error = 0;
   ForEachRow(read, turned, [&](const float* row) {
     for (int64_t begin = 0; begin < columns; begin += size) {
       const int64_t end = std::min(columns, begin + size);
       float most = 0;
       for (int64_t column = begin; column < end; ++column) most = std::max(most, std::fabs(row[column]));
-      const float step = most / 127 > 0 ? most / 127 : 1.0F;  // 0 of a row of zeros
+      const float step = most / 127 > 0 ? most / 127 : *scale;
       for (int64_t column = begin; column < end; ++column) {
         const float steps = std::clamp(std::nearbyint(row[column] / step), -127.0F, 127.0F);
         *to++ = static_cast<int8_t>(steps);

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -27,7 +28,19 @@
 namespace wherry::mir {
 namespace {
 
-constexpr float kLargestHalf = 65504;
+// Between which the largest number of a weight lies for the type to have it to half of its last place.
+struct Range {
+  float least;
+  float most;
+};
+
+Range RangeOf(DataType dtype) {
+  if (dtype == DataType::kFP16) return {0x1p-14F, 65504.0F};
+  if (dtype == DataType::kBF16) return {0x1p-126F, 0x1.FEp127F};
+  // Integers are multiplied as floats 2^24 times too large, which their scale, a 127th of the largest, takes off.
+  return {0x1p-95F, std::numeric_limits<float>::max()};
+}
+
 // Rows that one tile converts the weights for. Four products of 768 x 3072 and back in f16, ms of f32's, Zen 3, least:
 // 1 row 0.8 (0.6 to 0.9), 4 rows 0.70, 8 rows 1.2, 16 rows 1.15, 32 rows 1.4; gpt2_small_kv's one row 0.75.
 constexpr int64_t kFewRows = 6;
@@ -138,7 +151,8 @@ class WeightPrecisionPass : public ProgramPass {
       NarrowWeight narrow;
       if (wanted_ != DataType::kUndefined) {
         const float largest = Largest(weight);
-        if (!std::isfinite(largest) || (dtype == DataType::kFP16 && largest > kLargestHalf)) return nullptr;
+        const Range range = RangeOf(dtype);
+        if (largest > range.most || (largest > 0 && largest < range.least)) return nullptr;
         float error = 0;
         if (dtype == DataType::kInt8) {
           narrow = ToInt8(weight, !transposed, &error);
@@ -196,8 +210,9 @@ class WeightPrecisionPass : public ProgramPass {
     const auto kept = std::count_if(narrowed_.begin(), narrowed_.end(),
                                     [](const auto& weight) { return weight.second.node == nullptr; });
     if (kept > 0) {
-      Note(StrCat(kept, " weights stay f32: they have infinities, NaN",
-                  wanted_ == DataType::kFP16 ? StrCat(" or numbers beyond ", kLargestHalf) : ""));
+      const Range range = RangeOf(wanted_);
+      Note(StrCat(kept, " weights stay f32: their largest number is not between ", range.least, " and ", range.most,
+                  ", or they have NaN"));
     }
     if (products == 0) return;
     const size_t weights = narrowed_.size() - static_cast<size_t>(kept);

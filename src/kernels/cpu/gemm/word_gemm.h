@@ -8,7 +8,8 @@
 // panel, [ceil(N / 64)][words of a row][2][64]: as many bytes, in another order (PackHalves).
 //
 // An integer q stands for (q - zero) scale, with a scale and a zero point for each group of `group_size` integers of a
-// row. They lie in panels too, [ceil(N / 64)][groups][64].
+// row. They lie in panels too, [ceil(N / 64)][groups][64]. Of few rows the sums of a group are up to 2^24 times too
+// large before they are scaled: a row's magnitudes are to add up to less than 2^96.
 //
 // All functions here are thread-safe, allocate nothing and assume no alignment of what is not packed. Results do not
 // depend on the number of threads.
