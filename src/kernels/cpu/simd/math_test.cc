@@ -214,7 +214,7 @@ TEST(Math, ErfWithin3Ulp) {
 }
 
 // GELU's left tail is a difference of nearly equal numbers: absolute there, as in every framework.
-TEST(Math, GeluWithin2e7) {
+TEST(Math, GeluWithin3e7) {
   const auto check = [](const float* x, int64_t n) {
     std::vector<float> y(static_cast<size_t>(n));
     WHERRY_ISA_CALL(MapActivation)({ActKind::kGelu}, x, y.data(), n);
@@ -222,7 +222,9 @@ TEST(Math, GeluWithin2e7) {
       const double wide = x[i];
       const double want = wide * 0.5 * std::erfc(-wide * std::sqrt(0.5));
       if (std::isfinite(want)) {
-        ASSERT_NEAR(y[i], want, 2e-7 * std::fmax(1.0, std::fabs(wide))) << "x = " << x[i];
+        // Subnormal results may be the one beside.
+        const double limit = 3e-7 * std::fmin(1.0, std::fabs(wide)) + 1.5e-45;
+        ASSERT_NEAR(y[i], want, wide > 1 ? 3e-7 * wide : limit) << "x = " << x[i];
       } else {
         ASSERT_TRUE(std::isnan(want) ? std::isnan(y[i]) : y[i] == want) << "x = " << x[i];  // NaN of -inf, inf of inf
       }
