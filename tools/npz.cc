@@ -39,6 +39,17 @@ constexpr NpyType kTypes[] = {
   throw Error(ErrorCode::kCorrupt, "array " + name + ": " + what);
 }
 
+// bf16 as f32: NumPy has no such type.
+Tensor AsNumpyHasIt(const Tensor& tensor) {
+  if (tensor.dtype() != DataType::kBF16) return tensor;
+  Tensor wide;
+  wide.Resize(tensor.shape());
+  const auto* const values = tensor.data<BFloat16>();
+  std::transform(values, values + tensor.numel(), wide.mutable_data<float>(),
+                 [](BFloat16 value) { return static_cast<float>(value); });
+  return wide;
+}
+
 // The text behind 'key': in the header's Python dictionary.
 std::string_view Field(const std::string& name, std::string_view header, std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "':";
@@ -263,17 +274,6 @@ std::map<std::string, Tensor> ReadNpz(const std::string& path) {
     arrays[name] = ParseNpy(quoted, ReadEntry(archive.get(), static_cast<zip_uint64_t>(i), quoted));
   }
   return arrays;
-}
-
-// bf16 as f32: NumPy has no such type.
-static Tensor AsNumpyHasIt(const Tensor& tensor) {
-  if (tensor.dtype() != DataType::kBF16) return tensor;
-  Tensor wide;
-  wide.Resize(tensor.shape());
-  const auto* const values = tensor.data<BFloat16>();
-  std::transform(values, values + tensor.numel(), wide.mutable_data<float>(),
-                 [](BFloat16 value) { return static_cast<float>(value); });
-  return wide;
 }
 
 void WriteNpz(const std::string& path, const std::vector<std::pair<std::string, Tensor>>& arrays) {

@@ -38,7 +38,7 @@ void Turn(const uint16_t* from, int64_t rows, int64_t columns, uint16_t* to) {
 void WriteHalves(DataType dtype, const DenseTensor& weight, bool turned, uint16_t* to) {
   std::vector<uint16_t> straight(turned ? static_cast<size_t>(weight.numel()) : 0);
   uint16_t* const halves = turned ? straight.data() : to;
-  ForEachPiece(InPieces(weight), [&](const DenseTensor& piece, int64_t begin) {
+  ForEachPiece(weight, [&](const DenseTensor& piece, int64_t begin) {
     std::memcpy(halves + begin, Cast(piece, dtype).raw_data(), static_cast<size_t>(piece.numel()) * sizeof(*halves));
     return true;
   });
@@ -93,7 +93,7 @@ NarrowWeight ToHalves(DataType dtype, const DenseTensor& weight, bool turned) {
 
 float Largest(const DenseTensor& weight) {
   float largest = 0;
-  ForEachPiece(InPieces(weight), [&largest](const DenseTensor& piece, int64_t /*begin*/) {
+  ForEachPiece(weight, [&largest](const DenseTensor& piece, int64_t /*begin*/) {
     const auto* const values = piece.data<float>();
     for (int64_t i = 0; i < piece.numel(); ++i) {
       largest =
@@ -106,7 +106,7 @@ float Largest(const DenseTensor& weight) {
 
 float LargestError(DataType dtype, const DenseTensor& weight) {
   float error = 0;
-  ForEachPiece(InPieces(weight), [&](const DenseTensor& piece, int64_t /*begin*/) {
+  ForEachPiece(weight, [&](const DenseTensor& piece, int64_t /*begin*/) {
     const DenseTensor back = Cast(Cast(piece, dtype), DataType::kFloat);
     const auto* const values = piece.data<float>();
     const auto* const rounded = back.data<float>();
@@ -138,13 +138,13 @@ NarrowWeight ToInt8(const DenseTensor& weight, bool turned, float* error) {
       const int64_t end = std::min(columns, begin + size);
       float most = 0;
       for (int64_t column = begin; column < end; ++column) most = std::max(most, std::fabs(row[column]));
-      const float step = most / 127 > 0 ? most / 127 : *scale;
+      if (most / 127 > 0) *scale = most / 127;
+      const float step = *scale++;
       for (int64_t column = begin; column < end; ++column) {
         const float steps = std::clamp(std::nearbyint(row[column] / step), -127.0F, 127.0F);
         *to++ = static_cast<int8_t>(steps);
         *error = std::max(*error, std::fabs(steps * step - row[column]));
       }
-      *scale++ = step;
     }
   });
   weight.buffer()->Discard();

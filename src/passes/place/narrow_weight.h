@@ -1,4 +1,5 @@
-// A constant f32 matrix in fewer bits, as weight_only_linear takes it: a row per column of the product.
+// A constant f32 matrix in fewer bits, as weight_only_linear takes it: a row per column of the product. Weights that
+// are taken can be read in pieces (pass/weight_in_memory.h).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct NarrowWeight {
 };
 
 // Whether all numbers are numbers of this type, f16 or bf16, to the bit. Looks at few of a weight for which that is not
-// so. False as well for a deferred weight of which parts cannot be read.
+// so. False as well for a weight that can only be read whole.
 bool IsExactly(DataType dtype, const DenseTensor& weight);
 
 // The largest magnitude of its numbers; infinity if one is NaN.

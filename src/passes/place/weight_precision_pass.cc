@@ -9,7 +9,6 @@
 // Where they name nothing of the kind, large weights of products of few rows whose numbers are all numbers of f16 or of
 // bf16, as widen_half_pass leaves them: nothing is rounded.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -22,6 +21,7 @@
 #include "ir/fuse_util.h"
 #include "kernel/cost.h"
 #include "pass/pass_registry.h"
+#include "pass/weight_in_memory.h"
 #include "pass/weight_precision.h"
 #include "passes/place/narrow_weight.h"
 
@@ -147,7 +147,7 @@ class WeightPrecisionPass : public ProgramPass {
     const auto [known, is_new] = narrowed_.try_emplace({name, transposed}, Weights{nullptr});
     Weights& made = known->second;
     if (is_new) {
-      const DenseTensor& weight = graph->WeightTensor(node);
+      const DenseTensor weight = InPieces(graph->WeightTensor(node));  // is read two or three times
       NarrowWeight narrow;
       if (wanted_ != DataType::kUndefined) {
         const float largest = Largest(weight);
