@@ -95,7 +95,8 @@ float Largest(const DenseTensor& weight) {
   float largest = 0;
   ForEachPiece(weight, [&largest](const DenseTensor& piece, int64_t /*begin*/) {
     const auto* const values = piece.data<float>();
-    for (int64_t i = 0; i < piece.numel(); ++i) {
+    const int64_t count = piece.numel();
+    for (int64_t i = 0; i < count; ++i) {
       largest =
           std::max(largest, std::isnan(values[i]) ? std::numeric_limits<float>::infinity() : std::fabs(values[i]));
     }
@@ -110,7 +111,8 @@ float LargestError(DataType dtype, const DenseTensor& weight) {
     const DenseTensor back = Cast(Cast(piece, dtype), DataType::kFloat);
     const auto* const values = piece.data<float>();
     const auto* const rounded = back.data<float>();
-    for (int64_t i = 0; i < piece.numel(); ++i) error = std::max(error, std::fabs(rounded[i] - values[i]));
+    const int64_t count = piece.numel();
+    for (int64_t i = 0; i < count; ++i) error = std::max(error, std::fabs(rounded[i] - values[i]));
     return true;
   });
   return error;
