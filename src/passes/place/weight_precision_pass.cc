@@ -98,6 +98,10 @@ class WeightPrecisionPass : public ProgramPass {
   static bool IsTransposed(const Node::Stmt& stmt) { return !IsFc(stmt) && stmt.GetAttr<bool>("transpose_y"); }
 
   static Node* RowsOf(const Node::Stmt& product) { return product.input(IsFc(product) ? "input" : "x"); }
+  // Of what RowsOf gives: the rest is the depth.
+  static int OuterDims(const Node::Stmt& product) {
+    return IsFc(product) ? product.GetAttr<int>("in_num_col_dims") : RowsOf(product)->AsArg().type.rank() - 1;
+  }
 
   // The constant f32 matrix on the right of a product that weight_only_linear computes; else null.
   static Node* WeightOf(const SSAGraph& graph, const Node::Stmt& stmt) {
@@ -109,9 +113,8 @@ class WeightPrecisionPass : public ProgramPass {
     if (weight == nullptr || weight->dtype() != DataType::kFloat || weight->shape().rank() != 2 || !x.rank_known) {
       return nullptr;
     }
-    if (IsFc(stmt) ? stmt.GetAttr<int>("in_num_col_dims") != x.rank() - 1 : stmt.GetAttr<bool>("transpose_x")) {
-      return nullptr;
-    }
+    if (!IsFc(stmt) && stmt.GetAttr<bool>("transpose_x")) return nullptr;
+    if (OuterDims(stmt) != x.rank() - 1 && weight->shape()[0] == 0) return nullptr;  // WithDepth's 0 says something else
     return op == "fused_matmul" && stmt.GetAttr<float>("alpha") != 1.0F ? nullptr : y;
   }
 
@@ -119,7 +122,7 @@ class WeightPrecisionPass : public ProgramPass {
   static bool HasFewRows(const Node::Stmt& stmt) {
     const std::vector<Dim>& dims = Dims(RowsOf(stmt));
     int64_t rows = 1;
-    for (size_t i = 0; i + 1 < dims.size() && rows <= kFewRows; ++i) {
+    for (size_t i = 0; i < static_cast<size_t>(OuterDims(stmt)) && rows <= kFewRows; ++i) {
       const bool is_batch = i == 0 && SymbolsOf(dims[i]).size() == 1;
       const int64_t dim = dims[i].known() ? dims[i].value() : is_batch ? 1 : kAssumedDim;
       rows = dim > kFewRows ? dim : rows * dim;
@@ -184,6 +187,18 @@ class WeightPrecisionPass : public ProgramPass {
     return rounded;
   }
 
+  // `rows` with the dimensions that fc takes for its depth as one, as weight_only_linear has it.
+  static Node* WithDepth(SSAGraph* graph, Node* rows, const Node* near) {
+    const Node::Stmt& product = near->AsStmt();
+    if (OuterDims(product) == rows->AsArg().type.rank() - 1) return rows;
+    std::vector<int64_t> shape(static_cast<size_t>(OuterDims(product)), 0);  // as it is
+    shape.push_back(graph->WeightTensor(product.input("w")).shape()[0]);
+    Node* const flat = graph->NewArg(rows->AsArg().name + ".rows");
+    InferStmt(graph,
+              graph->NewStmt("reshape", {{"x", {rows}}}, {{"out", {flat}}}, {{"shape", IntArray(shape)}}, near));
+    return flat;
+  }
+
   void Replace(SSAGraph* graph, Node* node, const Weights& weights) {
     const Node::Stmt& product = node->AsStmt();
     Binding inputs{{"x", {RowsOf(product)}}, {"weight", {weights.node}}};
@@ -194,6 +209,7 @@ class WeightPrecisionPass : public ProgramPass {
       inputs["x"] = {Rounded(graph, inputs["x"][0], node)};
       attrs["out_dtype"] = DataType::kFloat;
     }
+    inputs["x"] = {WithDepth(graph, inputs["x"][0], node)};
     if (product.op_type() != "matmul") {
       inputs["operands"] = product.input_list("operands");
       attrs["epilogue"] = product.attrs().at("epilogue");
