@@ -6,6 +6,7 @@ more inputs_VARIANT.npz; and expected.npz, expected_VARIANT.npz. Where nothing i
 gives is.
 """
 
+import argparse
 import dataclasses
 import hashlib
 import math
@@ -16,6 +17,7 @@ import sys
 
 import numpy as np
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 WARMED = 1 << 30  # bytes
 TIME_LIMIT = 300  # seconds for what is run
 
@@ -124,7 +126,7 @@ class Case:
 
     def file_for(self, engine: str, work: pathlib.Path) -> pathlib.Path:
         """What `engine` is given; CannotRun when it cannot be made."""
-        if engine == "wherry":
+        if engine.startswith("wherry"):
             return self.model
         if engine.startswith("openvino") and self.is_paddle:
             return self.model / "inference.pdmodel"
@@ -170,26 +172,35 @@ def model_of(folder: pathlib.Path) -> pathlib.Path | None:
     return next((f for f in (folder, folder / "old") if (f / "inference.pdmodel").exists()), None)
 
 
+def add_wherry(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--wherry", default=ROOT / "build" / "release" / "bin" / "wherry",
+                        help="the command to measure (default build/release/bin/wherry)")  # fmt: skip
+
+
 def find_cases(zoo: pathlib.Path, names: list[str], variants: bool) -> list[Case]:
     """Of the folders in `zoo`, or those named; with `variants` all of their inputs, without it inputs.npz only."""
+    if not zoo.is_dir():
+        sys.exit(f"there is no folder '{zoo}'")
     cases = []
     for folder in [zoo / name for name in names] if names else sorted(zoo.iterdir()):
         model = model_of(folder) if folder.is_dir() else None
         if model is None:
             if names:
-                sys.exit(f"compare: {folder} has neither model.onnx nor inference.pdmodel")
+                sys.exit(f"{folder} has neither model.onnx nor inference.pdmodel")
             continue
         for inputs in sorted(folder.glob("inputs*.npz" if variants else "inputs.npz")):
             variant = inputs.stem.removeprefix("inputs")
             expected = folder / f"expected{variant}.npz"
             name = folder.name + variant.replace("_", ":", 1)
             cases.append(Case(name, model, inputs, expected if expected.exists() else None))
+    if not cases:
+        sys.exit(f"no folder in '{zoo}' holds a model and its inputs.npz")
     return cases
 
 
-def ocr_cases(root: pathlib.Path, work: pathlib.Path) -> list[Case]:
+def ocr_cases(work: pathlib.Path) -> list[Case]:
     """PP-OCR's text-direction network in both its forms, one image and six."""
-    sys.path.insert(0, str(root / "scripts"))
+    sys.path.insert(0, str(ROOT / "scripts"))
     from fetch_models import MODELS, fetch
 
     fetch()

@@ -53,6 +53,7 @@ class OpenVino:
     """With the hint for f32: its default is bf16 where the processor has it."""
 
     static = False
+    precision = "f32"
 
     def __init__(self):
         import openvino
@@ -62,7 +63,7 @@ class OpenVino:
     def load(self, model: str, inputs: dict, threads: int):
         core = self.library.Core()
         settings = {
-            "INFERENCE_PRECISION_HINT": "f32",
+            "INFERENCE_PRECISION_HINT": self.precision,
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_NUM_THREADS": threads,
         }
@@ -92,6 +93,10 @@ class OpenVinoStatic(OpenVino):
     """After a reshape to the shapes of the inputs."""
 
     static = True
+
+
+class OpenVinoBf16(OpenVino):
+    precision = "bf16"
 
 
 class Mnn:
@@ -208,6 +213,7 @@ ENGINES = {
     "onnxruntime": OnnxRuntime,
     "openvino": OpenVino,
     "openvino-static": OpenVinoStatic,
+    "openvino-bf16": OpenVinoBf16,
     "mnn": Mnn,
     "ncnn": Ncnn,
     "paddle": Paddle,

@@ -243,7 +243,8 @@ void AddBenchCommand(CLI::App* app) {
       ->capture_default_str();
   command->add_flag("--ops", options->ops, "time, GFLOP/s, share of this machine's peak and GB/s of each op");
   command->add_flag("--json", options->json, "prints JSON");
-  command->callback([options] {
+  command->callback([options, command] {
+    RefuseEmpty(*command);
     Json list = Json::array();
     std::vector<std::string> failures;
     std::optional<MachinePeak> peak;

@@ -106,7 +106,13 @@ void ListPlacesTo(bool json) {
                   place.available ? "available" : ("not available: " + place.why).c_str());
     }
   }
-  if (json) std::printf("%s\n", list.dump(2).c_str());
+  if (json) {
+    std::printf("%s\n", list.dump(2).c_str());
+  } else {
+    std::printf(
+        "--places takes TARGET[:TYPE[:LAYOUT]] with commas; fp16, bf16 or int8 as TYPE: products' weights are\n"
+        "stored so, as in x86,x86:bf16\n");
+  }
 }
 
 }  // namespace

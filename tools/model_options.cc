@@ -13,6 +13,15 @@ namespace wherry::tools {
 
 namespace {
 
+Place PlaceOf(const std::string& text) {
+  try {
+    return ParsePlace(text);
+  } catch (Error& error) {
+    error.AddContext("reading '" + Printable(text) + "' of --places, TARGET[:TYPE[:LAYOUT]]; see wherry list places");
+    throw;
+  }
+}
+
 // Without a provider for it, a place would quietly mean the host. Any and host stand for the host.
 void CheckAvailable(const Place& place) {
   if (place.target() == Target::kAny || place.target() == Target::kHost) return;
@@ -60,8 +69,12 @@ void ModelOptions::AddInputs(CLI::App* app) {
 void ModelOptions::AddRun(CLI::App* app) {
   app->add_option("--threads", threads, "threads that work on a run; 0: as many as affinity and quota allow")
       ->check(CLI::Range(0, 1024));
-  app->add_option("--places", places, "valid places in order of preference, as x86:float:nchw,opencl");
-  app->add_option("--passes", passes, "exactly these passes instead of the default pipeline; none: no pass");
+  app->add_option(
+      "--places", places,
+      "valid places in order of preference, with commas: TARGET[:TYPE[:LAYOUT]], as x86 or opencl,x86; x86:fp16, "
+      "x86:bf16 or x86:int8 after x86 stores products' weights in that type");
+  app->add_option("--passes", passes,
+                  "exactly these passes, with commas, instead of the default pipeline; none: no pass");
   app->add_flag("--verify", verify, "check the graph after every pass");
 }
 
@@ -75,7 +88,7 @@ CxxConfig ModelOptions::Config() const {
   config.set_verify(verify);
   std::vector<Place> list;
   for (const std::string& place : Split(places, ',')) {
-    list.push_back(ParsePlace(place));
+    list.push_back(PlaceOf(place));
     CheckAvailable(list.back());
   }
   config.set_valid_places(list);
@@ -157,11 +170,11 @@ CLI::Validator Number(double least, double most) {
       "NUMBER");
 }
 
-void RefuseEmpty(const CLI::App& command, const std::vector<std::string>& options) {
-  for (const std::string& option : options) {
-    const std::vector<std::string> given = command.get_option(option)->results();
+void RefuseEmpty(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::vector<std::string>& given = option->results();
     if (!given.empty() && given.back().empty())
-      throw Error(ErrorCode::kInvalidArgument, "the name that " + option + " gives is empty");
+      throw Error(ErrorCode::kInvalidArgument, "what " + option->get_name() + " gives is empty");
   }
 }
 

@@ -41,8 +41,8 @@ struct ModelOptions {
 
 // For check(): a number from `least` to `most`, which NaN is not.
 CLI::Validator Number(double least, double most);
-// Error(kInvalidArgument) if one of these options was given an empty text, which would read as not given.
-void RefuseEmpty(const CLI::App& command, const std::vector<std::string>& options);
+// Error(kInvalidArgument) if an option was given an empty text, which would read as not given.
+void RefuseEmpty(const CLI::App& command);
 // Gives a predictor its inputs without a copy.
 void SetInputs(PaddlePredictor* predictor, const std::map<std::string, Tensor>& inputs);
 // Runs it for the first time. If that fails on inputs that were made up, the Error tells what they were.

@@ -117,7 +117,7 @@ void AddOptCommand(CLI::App* app) {
                       "writes which operators and kernels the model needs, for a slim build of the light library");
   command->add_option("--stop-after", options->stop_after, "ends after this pass");
   command->callback([options, command] {
-    RefuseEmpty(*command, {"--output", "--report", "--dump", "--record-kernels", "--tune-cache"});
+    RefuseEmpty(*command);
     if (!options->tune && !options->tune_cache.empty()) throw CLI::ValidationError("--tune-cache", "needs --tune");
     if (options->output.empty() && options->report.empty() && options->dump.empty() && options->record_kernels.empty())
       throw CLI::RequiredError("--output, --report, --dump or --record-kernels");

@@ -102,7 +102,7 @@ void AddRunCommand(CLI::App* app) {
                     "ends at the first op that makes a NaN or an infinity of finite numbers");
   command->add_flag("--json", options->json, "prints the summary as JSON");
   command->callback([options, command] {
-    RefuseEmpty(*command, {"--outputs", "--profile", "--dump-tensors"});
+    RefuseEmpty(*command);
     Run(*options);
   });
 }

@@ -66,7 +66,7 @@ void AddShowCommand(CLI::App* app) {
       throw CLI::ValidationError("--inputs, --shape", "need --measure or --fix-shapes");
     if (!options->explain.empty() && command->count("--format") != 0)
       throw CLI::ValidationError("--explain", "prints text: --format does not go with it");
-    RefuseEmpty(*command, {"--explain"});
+    RefuseEmpty(*command);
     Show(*options);
   });
 }

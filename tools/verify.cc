@@ -39,7 +39,10 @@ void AddVerifyCommand(CLI::App* app) {
                    "largest difference, relative to the largest magnitude of an output")
       ->check(Number(0, std::numeric_limits<double>::max()))
       ->capture_default_str();
-  command->callback([options] { Check(*options); });
+  command->callback([options, command] {
+    RefuseEmpty(*command);
+    Check(*options);
+  });
 }
 
 }  // namespace wherry::tools

@@ -111,7 +111,8 @@ T FindValue(std::span<const Name<T>> names, const char* what, std::string_view t
   }
   std::string known;
   for (const Name<T>& name : names) {
-    if (name.text != FindText(names, name.value)) continue;  // a second spelling
+    if (name.text != FindText(names, name.value)) continue;              // a second spelling
+    if (name.value == T::kUndefined || name.value == T::kAny) continue;  // nobody asks for those by name
     if (!known.empty()) known += ", ";
     known += name.text;
   }

@@ -85,7 +85,8 @@ std::unique_ptr<mir::Pass> PassManager::Create(const std::string& name) const {
     std::vector<std::string> names;
     for (const auto& [known, descriptor] : impl_->descriptors) names.push_back(known);
     for (const auto& [known, object] : impl_->objects) names.push_back(known);
-    Throw(ErrorCode::kNotFound, "there is no pass named ", Quote(name), DidYouMean(name, names));
+    const std::string whole = name.ends_with("_pass") ? name : name + "_pass";
+    Throw(ErrorCode::kNotFound, "there is no pass named ", Quote(name), DidYouMean(whole, names));
   }
   const PassDescriptor& descriptor = *it->second;
   std::unique_ptr<mir::Pass> pass(descriptor.create());

@@ -114,7 +114,8 @@ class WeightPrecisionPass : public ProgramPass {
       return nullptr;
     }
     if (!IsFc(stmt) && stmt.GetAttr<bool>("transpose_x")) return nullptr;
-    if (OuterDims(stmt) != x.rank() - 1 && weight->shape()[0] == 0) return nullptr;  // WithDepth's 0 says something else
+    if (OuterDims(stmt) != x.rank() - 1 && weight->shape()[0] == 0)
+      return nullptr;  // WithDepth's 0 says something else
     return op == "fused_matmul" && stmt.GetAttr<float>("alpha") != 1.0F ? nullptr : y;
   }
 
@@ -194,8 +195,7 @@ class WeightPrecisionPass : public ProgramPass {
     std::vector<int64_t> shape(static_cast<size_t>(OuterDims(product)), 0);  // as it is
     shape.push_back(graph->WeightTensor(product.input("w")).shape()[0]);
     Node* const flat = graph->NewArg(rows->AsArg().name + ".rows");
-    InferStmt(graph,
-              graph->NewStmt("reshape", {{"x", {rows}}}, {{"out", {flat}}}, {{"shape", IntArray(shape)}}, near));
+    InferStmt(graph, graph->NewStmt("reshape", {{"x", {rows}}}, {{"out", {flat}}}, {{"shape", IntArray(shape)}}, near));
     return flat;
   }
 
