@@ -143,6 +143,10 @@ size_t PackedBytes(const TensorMeta& weight, std::string_view format) {
 
 void Pack(const DenseTensor& weight, std::string_view format, void* packed) {
   const WeightFormat parsed = ParseFormatName(format);
+  // Weights are packed on the pool's threads. Each of them would begin OpenMP threads of its own, of which there are
+  // then more than processors, so that libgomp lets all of its threads sleep between primitives: with two threads
+  // mobilenet_v2's took as long as with one.
+  const ThreadScope one(1, nullptr);
   Translate("packing weights", [&] {
     memory from = View(parsed.given, weight.raw_data());
     memory to = View(parsed.wanted, packed);
