@@ -29,6 +29,9 @@ struct Cost {
   double microseconds = 0;             // on the problem's threads
 };
 Cost EstimateCost(const Kernel& kernel, const KernelProblem& problem);
+// What it costs, beyond the kernel's own time, that the processors go from one set of threads to another and back when
+// a kernel with threads of its own runs among others on `threads` threads. EstimateCost counts it.
+double HandOverMicroseconds(const Kernel& kernel, int threads);
 double EstimateBytes(const MetaTensor& tensor);
 // Moving a tensor to another layout or type within a memory space, or to another memory space, on so many threads.
 double EstimateConversionMicroseconds(const MetaTensor& tensor, int threads);

@@ -45,6 +45,14 @@ TEST(Cost, LargeWorkIsSharedAndSmallWorkIsNot) {
             CostOf("matmul", "cpu", small, small, 1).microseconds);
 }
 
+TEST(Cost, ThreadsOfItsOwnAreHandedTheProcessors) {
+  Kernel kernel;
+  EXPECT_EQ(HandOverMicroseconds(kernel, 2), 0);
+  kernel.own_threads = true;
+  EXPECT_EQ(HandOverMicroseconds(kernel, 1), 0);
+  EXPECT_GT(HandOverMicroseconds(kernel, 2), 0);
+}
+
 // A large prime length is transformed as a convolution of two to four times the length.
 TEST(Cost, TransformsByTheirLength) {
   const auto operations = [](int64_t length) {

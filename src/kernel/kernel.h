@@ -65,6 +65,8 @@ struct Kernel {
   // NHWC images, arguments and results, may have any pixel stride. What lies between their pixels is another value's:
   // it may be read but means nothing, and is not written.
   bool pixel_strides = false;
+  // Work is split over threads of its own, not over the context's pool, whose workers sleep meanwhile.
+  bool own_threads = false;
 
   Support Supports(const KernelProblem& problem) const {
     return supports == nullptr ? Support::Yes() : supports(problem);

@@ -43,6 +43,7 @@ struct KernelDescriptor {
   PackedBytesFn packed_bytes = nullptr;
   PackFn pack = nullptr;
   bool pixel_strides = false;
+  bool own_threads = false;
 
   // Kernels instantiated for Types by `instantiate`, a generic lambda that gives {function, signature} for a type.
   template <typename... Types, typename Instantiate>
@@ -108,6 +109,12 @@ struct KernelDescriptor {
   constexpr KernelDescriptor PixelStrides() const {
     KernelDescriptor copy = *this;
     copy.pixel_strides = true;
+    return copy;
+  }
+  // See Kernel::own_threads.
+  constexpr KernelDescriptor OwnThreads() const {
+    KernelDescriptor copy = *this;
+    copy.own_threads = true;
     return copy;
   }
 };

@@ -41,6 +41,7 @@ std::vector<Kernel> KernelsOf(const KernelDescriptor& descriptor) {
     kernel.packed_bytes = descriptor.packed_bytes;
     kernel.pack = descriptor.pack;
     kernel.pixel_strides = descriptor.pixel_strides;
+    kernel.own_threads = descriptor.own_threads;
     kernel.run = descriptor.instances[i].run;
     WHERRY_ENFORCE(kernel.run != nullptr, kInvalidArgument, "kernel ", kernel.id(), " for ", kernel.key.DebugString(),
                    " is registered without .Run()");

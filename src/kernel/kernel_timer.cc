@@ -81,13 +81,11 @@ KernelTimer::KernelTimer(std::shared_ptr<ThreadPool> pool, const std::string& ca
   machine_ = StrCat(WHERRY_VERSION, " ", Quote(info.brand), " ", ToString(info.isa), " threads=", device_.threads());
 }
 
-std::optional<double> KernelTimer::Microseconds(const Kernel& kernel, SampleCall* call) {
-  if (kernel.key.target() != Target::kHost && kernel.key.target() != Target::kNative) return std::nullopt;
-  const std::string key = StrCat(machine_, " ", kernel.id(), " ", kernel.key.DebugString(), " ", call->DebugString());
-  if (const std::optional<double> known = cache_.Find(key)) {
-    ++remembered_;
-    return known;
-  }
+std::string KernelTimer::KeyOf(const Kernel& kernel, const SampleCall& call) const {
+  return StrCat(machine_, " ", kernel.id(), " ", kernel.key.DebugString(), " ", call.DebugString());
+}
+
+std::optional<double> KernelTimer::Measure(const Kernel& kernel, SampleCall* call) {
   InvokeOptions options = call->options();
   options.kernel = &kernel;
   double microseconds = -1;
@@ -97,9 +95,36 @@ std::optional<double> KernelTimer::Microseconds(const Kernel& kernel, SampleCall
   } catch (const Error&) {
     return std::nullopt;
   }
-  ++measured_;
-  cache_.Add(key, microseconds);
   return microseconds;
+}
+
+std::vector<std::optional<double>> KernelTimer::Microseconds(std::span<const Kernel* const> kernels, SampleCall* call) {
+  constexpr int kTurns = 2;
+  std::vector<std::optional<double>> times(kernels.size());
+  std::vector<size_t> to_measure;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const Target target = kernels[i]->key.target();
+    if (target != Target::kHost && target != Target::kNative) continue;
+    times[i] = cache_.Find(KeyOf(*kernels[i], *call));
+    if (times[i]) {
+      ++remembered_;
+    } else {
+      to_measure.push_back(i);
+    }
+  }
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (const size_t i : to_measure) {
+      if (turn > 0 && !times[i]) continue;
+      const std::optional<double> time = Measure(*kernels[i], call);
+      times[i] = turn == 0 || !time ? time : std::min(*times[i], *time);
+    }
+  }
+  for (const size_t i : to_measure) {
+    if (!times[i]) continue;
+    ++measured_;
+    cache_.Add(KeyOf(*kernels[i], *call), *times[i]);
+  }
+  return times;
 }
 
 }  // namespace wherry

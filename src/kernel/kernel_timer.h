@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,15 +57,19 @@ class KernelTimer {
   // Times are those of this many threads and this machine; `cache_path` as TimingCache says.
   explicit KernelTimer(std::shared_ptr<ThreadPool> pool, const std::string& cache_path = "");
 
-  // Microseconds of the kernel by itself, of its layout and type, weights packed before: remembered, else measured.
-  // Nullopt when it cannot run the call or is no kernel of this machine's processor.
-  std::optional<double> Microseconds(const Kernel& kernel, SampleCall* call);
+  // Microseconds of each kernel by itself, of its layout and type, weights packed before: remembered, else measured, in
+  // turns and more than one, so that what disturbs a moment does not decide between them. Nullopt for one that cannot
+  // run the call or is no kernel of this machine's processor.
+  std::vector<std::optional<double>> Microseconds(std::span<const Kernel* const> kernels, SampleCall* call);
 
   int measured() const { return measured_; }
   int remembered() const { return remembered_; }
   void Save() { cache_.Save(); }
 
  private:
+  std::string KeyOf(const Kernel& kernel, const SampleCall& call) const;
+  std::optional<double> Measure(const Kernel& kernel, SampleCall* call);
+
   CpuContext device_;
   TimingCache cache_;
   std::string machine_;

@@ -88,24 +88,28 @@ REGISTER_KERNEL_VARIANT(conv2d, onednn, direct, kNative, kFloat, kNHWC)
     .Plan(&Plan<&Functions::conv2d>)
     .Pack(&PackedBytes<&Functions::conv2d>, &Pack<&Functions::conv2d>)
     .Run(&Run<&Functions::conv2d>)
-    .Priority(-10);
+    .Priority(-10)
+    .OwnThreads();
 REGISTER_KERNEL_VARIANT(matmul_v2, onednn, matmul, kNative, kFloat, kNCHW)
     .Supports(&Supports<&Functions::matmul>)
     .Plan(&Plan<&Functions::matmul>)
     .Pack(&PackedBytes<&Functions::matmul>, &Pack<&Functions::matmul>)
     .Run(&Run<&Functions::matmul>)
-    .Priority(-10);
+    .Priority(-10)
+    .OwnThreads();
 REGISTER_KERNEL_VARIANT(fused_matmul, onednn, matmul, kNative, kFloat, kNCHW)
     .Supports(&Supports<&Functions::fused_matmul>)
     .Plan(&Plan<&Functions::fused_matmul>)
     .Pack(&PackedBytes<&Functions::fused_matmul>, &Pack<&Functions::fused_matmul>)
     .Run(&Run<&Functions::fused_matmul>)
-    .Priority(-10);
+    .Priority(-10)
+    .OwnThreads();
 REGISTER_KERNEL_VARIANT(fc, onednn, matmul, kNative, kFloat, kNCHW)
     .Supports(&Supports<&Functions::fc>)
     .Plan(&Plan<&Functions::fc>)
     .Pack(&PackedBytes<&Functions::fc>, &Pack<&Functions::fc>)
     .Run(&Run<&Functions::fc>)
-    .Priority(-10);
+    .Priority(-10)
+    .OwnThreads();
 
 }  // namespace wherry::onednn

@@ -100,9 +100,14 @@ class MeasuredKernelPickPass : public StmtPass {
     return known;
   }
 
+  int threads() const { return context().pool == nullptr ? 1 : context().pool->threads(); }
+
+  double HandOver(const KernelAlternative& alternative) const {
+    return HandOverMicroseconds(*alternative.kernel, threads());
+  }
+
   double Conversion(const MetaTensor& type) const {
-    const int threads = context().pool == nullptr ? 1 : context().pool->threads();
-    return EstimateConversionMicroseconds(Numbers(type).value_or(type), threads);
+    return EstimateConversionMicroseconds(Numbers(type).value_or(type), threads());
   }
 
   std::optional<Choice> ChoiceFor(const SSAGraph& graph, Node* stmt) const {
@@ -135,13 +140,27 @@ class MeasuredKernelPickPass : public StmtPass {
     std::optional<SampleCall> sample = SampleOf(graph, choice->stmt);
     if (!sample) return;
     const double best = *std::min_element(choice->microseconds.begin(), choice->microseconds.end());
-    std::vector<double> times;
-    for (const KernelAlternative& alternative : alternatives) {
-      const bool hopeless = alternative.kernel_us > std::clamp(kHopeless * best, kShort, kLong);
-      const std::optional<double> time =
-          hopeless ? std::nullopt : context().timer->Microseconds(*alternative.kernel, &*sample);
-      times.push_back(time.value_or(kNever));
-    }
+    std::vector<double> times(alternatives.size(), kNever);
+    const auto measure = [&](const auto& wanted) {
+      std::vector<const Kernel*> kernels;
+      for (const KernelAlternative& each : alternatives) {
+        const bool hopeless = each.kernel_us > std::clamp(kHopeless * best, kShort, kLong);
+        const bool listed = std::find(kernels.begin(), kernels.end(), each.kernel) != kernels.end();
+        if (!hopeless && !listed && wanted(each)) kernels.push_back(each.kernel);
+      }
+      const auto measured = context().timer->Microseconds(kernels, &*sample);
+      for (size_t i = 0; i < times.size(); ++i) {
+        const auto at = std::find(kernels.begin(), kernels.end(), alternatives[i].kernel);
+        if (at == kernels.end()) continue;
+        times[i] = measured[static_cast<size_t>(at - kernels.begin())].value_or(kNever) + HandOver(alternatives[i]);
+      }
+    };
+    measure([&](const KernelAlternative& each) { return HandOver(each) == 0; });
+    // Behind the others, whose times threads that go on spinning would spoil, and not if handing over alone is longer.
+    const double fastest = *std::min_element(times.begin(), times.end());
+    measure([&](const KernelAlternative& each) {
+      return HandOver(each) > 0 && (HandOver(each) < fastest || each.kernel == alternatives[choice->before].kernel);
+    });
     // What was picked cannot be timed: estimates stay, which cannot be compared with times.
     if (times[choice->before] == kNever) return;
     for (size_t i = 0; i < times.size(); ++i) {
@@ -238,7 +257,9 @@ class MeasuredKernelPickPass : public StmtPass {
     }
     if (!choice.measured && chosen == choice.before) return;
     const auto time = [&](size_t i) {
-      return Text(choice.microseconds[i] / (choice.measured && i != choice.before ? 1 + kNoise : 1));
+      const double hand_over = HandOver(choice.alternatives[i]);
+      const double all = choice.microseconds[i] / (choice.measured && i != choice.before ? 1 + kNoise : 1);
+      return Text(all) + (hand_over > 0 ? StrCat(", ", Text(hand_over), " of it for threads of its own") : "");
     };
     std::string reason = (choice.measured ? "measured " : "estimated ") + time(chosen);
     size_t next = choice.alternatives.size();
