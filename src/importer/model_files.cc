@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -109,7 +110,13 @@ std::string FindMainFile(const std::string& folder) {
   }
   std::vector<std::string> found = WithExtension(names, {".pdmodel", ".onnx"});
   // Most .json files are no models, but config.json and its like beside one.
-  if (found.empty()) found = WithExtension(names, {".json"});
+  if (found.empty()) {
+    found = WithExtension(names, {".json"});
+    const auto has_parameters = [&names](const std::string& name) {
+      return std::binary_search(names.begin(), names.end(), fs::path(name).replace_extension(".pdiparams").string());
+    };
+    if (std::any_of(found.begin(), found.end(), has_parameters)) std::erase_if(found, std::not_fn(has_parameters));
+  }
   WHERRY_ENFORCE(found.size() <= 1, kInvalidArgument, "the folder ", Quote(folder, 1000), " has several models (",
                  Listed(found), "); give the path of one");
   WHERRY_ENFORCE(!found.empty(), kNotFound, "there is no model in the folder ", Quote(folder, 1000), ": looked for ",

@@ -49,6 +49,15 @@ TEST_F(ModelFiles, FindsTheMainFile) {
   EXPECT_EQ(FindMainFile(folder()), "inference.pdmodel");
 }
 
+TEST_F(ModelFiles, OfSeveralJsonFilesTheModelHasParameters) {
+  WriteText(Path("config.json"), "x");
+  EXPECT_EQ(FindMainFile(folder()), "config.json");
+  WriteText(Path("net.json"), "x");
+  EXPECT_EQ(ErrorOf([&] { FindMainFile(folder()); }).code(), ErrorCode::kInvalidArgument);
+  WriteText(Path("net.pdiparams"), "x");
+  EXPECT_EQ(FindMainFile(folder()), "net.json");
+}
+
 TEST_F(ModelFiles, GuessesWhereParametersAre) {
   EXPECT_EQ(GuessParams("inference.pdmodel").files, std::vector<std::string>{"inference.pdiparams"});
   EXPECT_EQ(GuessParams("dir/a.b.json").files, std::vector<std::string>{"dir/a.b.pdiparams"});
