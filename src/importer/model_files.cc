@@ -113,7 +113,7 @@ std::string FindMainFile(const std::string& folder) {
   if (found.empty()) {
     found = WithExtension(names, {".json"});
     const auto has_parameters = [&names](const std::string& name) {
-      return std::binary_search(names.begin(), names.end(), fs::path(name).replace_extension(".pdiparams").string());
+      return std::binary_search(names.begin(), names.end(), GuessParams(name).files.front());
     };
     if (std::any_of(found.begin(), found.end(), has_parameters)) std::erase_if(found, std::not_fn(has_parameters));
   }

