@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "op/infer/slice_range.h"
+#include "op/infer/window.h"
 #include "op/unknown_dim.h"
 #include "wherry/error.h"
 
@@ -123,6 +124,14 @@ TEST_F(SymbolicInfer, Windows) {
     };
     EXPECT_EQ(Evaluate(pooled(s_).dims[2], {{"S", size}}), pooled(size).dims[2].value()) << size;
   }
+}
+
+// As ONNX's shape inference has it; ONNX Runtime 1.24 refuses such a MaxPool and crops such an LpPool.
+TEST(Window, SamePaddingNeverCrops) {
+  const WindowAxis axis = ResolveWindowAxis(ParseWindow(1, {3}, {}, "SAME", {1}), 0, 6, 1, false);
+  EXPECT_EQ(axis.output, 2);
+  EXPECT_EQ(axis.pad_begin, 0);
+  EXPECT_EQ(axis.pad_end, 0);
 }
 
 TEST_F(SymbolicInfer, TransposedWindows) {
