@@ -46,11 +46,24 @@ void HandleSignals() {
   }
 }
 
+// What is wrong; for what a command does not know, what it does know.
+std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
+  std::string text = std::string(error.what()) + "\n";
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !app->get_subcommands().empty()) {
+    const CLI::App* command = app->get_subcommands().front();
+    text += "wherry " + command->get_name() + " has";
+    for (const CLI::Option* option : command->get_options()) text += " " + option->get_name();
+    text += "\n";
+  }
+  return text + "Run with --help for more information.\n";
+}
+
 int Run(int argc, char** argv) {
   CLI::App app("Runs trained neural networks: Paddle and ONNX models.", "wherry");
   app.set_version_flag("--version", wherry::PaddlePredictor::GetVersion());
   app.require_subcommand(1);
   app.fallthrough(false);
+  app.failure_message(&UsageMessage);
   wherry::tools::AddRunCommand(&app);
   wherry::tools::AddOptCommand(&app);
   wherry::tools::AddVerifyCommand(&app);

@@ -12,8 +12,9 @@
 
 namespace wherry {
 
-// The program of a model: as loaded when the config's passes are {"none"}, else optimised. Formats: "text" (weights
-// summarised), "wir" (exact), "dot" (for Graphviz), "svg" (a picture), "json". Error(kInvalidArgument) on another one.
+// The program of a model: as loaded, with the types that can be inferred, when the config's passes are {"none"}, else
+// optimised. Formats: "text" (weights summarised), "wir" (exact), "dot" (for Graphviz), "svg" (a picture), "json".
+// Error(kInvalidArgument) on another one.
 std::string ShowModel(const CxxConfig& config, const std::string& format);
 // Whether every operator can run for these places; the list of what cannot, with reasons: operators that are not read,
 // and those for which there is no kernel. Empty: all can. Error if the model cannot be read at all.

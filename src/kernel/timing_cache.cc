@@ -4,13 +4,15 @@
 #include <sys/file.h>
 
 #include <cerrno>
-#include <cmath>
+#include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/file_descriptor.h"
+#include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/strings.h"
 #include "base/system_error.h"
@@ -22,6 +24,12 @@ namespace {
 // First line of the file; then a line per time: microseconds, a tab, the key.
 constexpr std::string_view kHeader = "wherry kernel times 1\n";
 constexpr std::string_view kAnyVersion = "wherry kernel times ";
+// Microseconds that a kernel may take: no call ends within a nanosecond, none that is timed lasts hours.
+constexpr double kShortest = 1e-3;
+constexpr double kLongest = 1e10;
+// Others hold the lock for milliseconds.
+constexpr auto kTryEvery = std::chrono::milliseconds(5);
+constexpr int kSilentTries = 400;
 
 // Held while the file is read and written anew, by one process at a time. A file of its own, since the other is
 // replaced.
@@ -30,8 +38,11 @@ class FileLock {
   explicit FileLock(const std::string& path)
       : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {  // NOLINT: the system's interface
     if (!file_.valid()) ThrowSystemError(errno, "cannot open " + Quote(path, 1000));
-    while (flock(file_.get(), LOCK_EX) != 0) {
-      if (errno != EINTR) ThrowSystemError(errno, "cannot lock " + Quote(path, 1000));
+    for (int tries = 0; flock(file_.get(), LOCK_EX | LOCK_NB) != 0; ++tries) {
+      if (errno != EWOULDBLOCK && errno != EINTR) ThrowSystemError(errno, "cannot lock " + Quote(path, 1000));
+      if (tries == kSilentTries)
+        WHERRY_LOG(kWarning) << "waiting for the process that has locked " << Quote(path, 1000);
+      std::this_thread::sleep_for(kTryEvery);
     }
   }
 
@@ -65,7 +76,8 @@ TimingCache::Times TimingCache::Read(const std::string& path) {
     const size_t tab = line.find('\t');
     if (tab == std::string_view::npos) continue;
     const std::optional<double> time = ParseNumber<double>(line.substr(0, tab));
-    if (time && std::isfinite(*time) && *time >= 0) times.insert_or_assign(std::string(line.substr(tab + 1)), *time);
+    if (time && *time >= kShortest && *time <= kLongest)
+      times.insert_or_assign(std::string(line.substr(tab + 1)), *time);
   }
   return times;
 }

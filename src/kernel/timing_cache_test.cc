@@ -34,7 +34,7 @@ TEST_F(TimingCacheTest, WritersKeepWhatOthersWrote) {
     if (fork() != 0) continue;
     TimingCache cache(path);
     for (int round = 0; round < kRounds; ++round) {
-      cache.Add(std::to_string(writer) + " " + std::to_string(round), writer);
+      cache.Add(std::to_string(writer) + " " + std::to_string(round), 1 + writer);
       cache.Save();
     }
     _exit(0);
@@ -47,14 +47,14 @@ TEST_F(TimingCacheTest, WritersKeepWhatOthersWrote) {
   const TimingCache cache(path);
   for (int writer = 0; writer < kWriters; ++writer) {
     for (int round = 0; round < kRounds; ++round) {
-      EXPECT_EQ(cache.Find(std::to_string(writer) + " " + std::to_string(round)), writer);
+      EXPECT_EQ(cache.Find(std::to_string(writer) + " " + std::to_string(round)), 1 + writer);
     }
   }
 }
 
 TEST_F(TimingCacheTest, DamageCostsTimesOnly) {
   const std::string path = Path("times");
-  WriteText(path, "wherry kernel times 1\n1.5\ta\nno time\nnan\tb\n-1\tc\n2.5\td\n3.5");
+  WriteText(path, "wherry kernel times 1\n1.5\ta\nno time\nnan\tb\n-1\tc\n0\te\n1e300\tf\n2.5\td\n3.5");
   TimingCache cache(path);
   EXPECT_EQ(cache.Find("a"), 1.5);
   EXPECT_EQ(cache.Find("b"), std::nullopt);

@@ -5,11 +5,13 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "ir/dot.h"
 #include "ir/json.h"
 #include "ir/svg.h"
 #include "ir/text.h"
+#include "pass/optimizer.h"
 #include "predictor/cxx_explain_changes.h"
 #include "predictor/cxx_explain_kernels.h"
 #include "predictor/cxx_load.h"
@@ -154,13 +156,28 @@ void ReadWeights(const Program& program) {
   }
 }
 
+// Files seldom have the types of what lies between inputs and outputs.
+Program LoadedWithTypes(const CxxConfig& config) {
+  Program program = ImportFromConfig(config);
+  if (program.optimized) return program;
+  try {
+    Program typed = Optimizer().Run(program.Clone(), config.valid_places(), {}, {"infer_shapes_pass"});
+    typed.optimized = false;
+    return typed;
+  } catch (const Error& error) {
+    WHERRY_LOG(kWarning) << "types are shown as the file has them: " << error.what();
+    return program;
+  }
+}
+
 }  // namespace
 
 std::string ShowModel(const CxxConfig& config, const std::string& format) {
   static const std::vector<std::string> formats = {"text", "wir", "dot", "svg", "json"};
   WHERRY_ENFORCE(std::find(formats.begin(), formats.end(), format) != formats.end(), kInvalidArgument,
                  "there is no format ", Quote(format), "; formats are ", Join(formats, ", "));
-  const Program program = LoadModel(config).program;
+  const bool as_loaded = config.passes() == std::vector<std::string>{"none"};
+  const Program program = as_loaded ? LoadedWithTypes(config) : LoadModel(config).program;
   if (format == "dot") return ToDot(program);
   if (format == "svg") return ToSvg(program);
   if (format == "json") return ToJson(program);

@@ -140,33 +140,31 @@ class MeasuredKernelPickPass : public StmtPass {
     std::optional<SampleCall> sample = SampleOf(graph, choice->stmt);
     if (!sample) return;
     const double best = *std::min_element(choice->microseconds.begin(), choice->microseconds.end());
-    std::vector<double> times(alternatives.size(), kNever);
+    std::map<const Kernel*, double> times;  // with handing over
     const auto measure = [&](const auto& wanted) {
       std::vector<const Kernel*> kernels;
       for (const KernelAlternative& each : alternatives) {
         const bool hopeless = each.kernel_us > std::clamp(kHopeless * best, kShort, kLong);
-        const bool listed = std::find(kernels.begin(), kernels.end(), each.kernel) != kernels.end();
-        if (!hopeless && !listed && wanted(each)) kernels.push_back(each.kernel);
+        if (!hopeless && wanted(each) && times.emplace(each.kernel, kNever).second) kernels.push_back(each.kernel);
       }
       const auto measured = context().timer->Microseconds(kernels, &*sample);
-      for (size_t i = 0; i < times.size(); ++i) {
-        const auto at = std::find(kernels.begin(), kernels.end(), alternatives[i].kernel);
-        if (at == kernels.end()) continue;
-        times[i] = measured[static_cast<size_t>(at - kernels.begin())].value_or(kNever) + HandOver(alternatives[i]);
-      }
+      for (size_t i = 0; i < kernels.size(); ++i)
+        times[kernels[i]] = measured[i].value_or(kNever) + HandOverMicroseconds(*kernels[i], threads());
     };
     measure([&](const KernelAlternative& each) { return HandOver(each) == 0; });
     // Behind the others, whose times threads that go on spinning would spoil, and not if handing over alone is longer.
-    const double fastest = *std::min_element(times.begin(), times.end());
+    double fastest = kNever;
+    for (const auto& [kernel, time] : times) fastest = std::min(fastest, time);
+    const Kernel* const before = alternatives[choice->before].kernel;
     measure([&](const KernelAlternative& each) {
-      return HandOver(each) > 0 && (HandOver(each) < fastest || each.kernel == alternatives[choice->before].kernel);
+      return HandOver(each) > 0 && (HandOver(each) < fastest || each.kernel == before);
     });
     // What was picked cannot be timed: estimates stay, which cannot be compared with times.
-    if (times[choice->before] == kNever) return;
-    for (size_t i = 0; i < times.size(); ++i) {
-      if (i != choice->before) times[i] *= 1 + kNoise;
+    if (times.count(before) == 0 || times[before] == kNever) return;
+    for (size_t i = 0; i < alternatives.size(); ++i) {
+      const auto time = times.find(alternatives[i].kernel);
+      choice->microseconds[i] = time == times.end() ? kNever : time->second * (i == choice->before ? 1 : 1 + kNoise);
     }
-    choice->microseconds = std::move(times);
     choice->measured = true;
   }
 
