@@ -69,6 +69,11 @@ void Optimize(const OptOptions& options) {
                          {"--record-kernels", options.record_kernels, {}},
                          {"--tune-cache", options.tune_cache, {}},
                          {"--dump", options.dump, {".wir", ".wry"}}});
+  // Nobody would look for a .wry in them.
+  for (const std::string ending : {".onnx", ".pdmodel", ".json"}) {
+    if (options.output.ends_with(ending))
+      throw Error(ErrorCode::kInvalidArgument, "--output is written as .wry, which should not be called " + ending);
+  }
   CxxConfig config = options.Config();
   config.set_stop_after(options.stop_after);
   if (options.tune) config.set_tuning({options.tune_cache, options.GivenShapes()});

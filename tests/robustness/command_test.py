@@ -198,6 +198,9 @@ class CommandTest(unittest.TestCase):
         code, error, _ = self.run_wherry('frob', self.model)
         self.assertEqual((code, 'frob' in error), (2, True), error)
         self.refused('opt', self.model, '-o', self.path('o.wry'), '--stop-after', 'nonsense', says='nonsense')
+        code, error, _ = self.run_wherry(*run, '--input', 'x')
+        self.assertEqual((code, '--inputs' in error), (2, True), error)
+        self.refused('opt', self.model, '-o', self.path('o.onnx'), says='.wry')
         for threads in ('-1', 'x', '1000000'):
             self.assertEqual(self.run_wherry(*run, '--threads', threads)[0], 2)
         inputs = self.npz(('x.npy', npy()))

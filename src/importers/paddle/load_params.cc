@@ -18,7 +18,9 @@ void LoadParams(const ModelSource& source, const std::string& model, std::vector
   if (!source.separate_params) {
     Throw(ErrorCode::kNotFound, model, " needs ", params.size(), " parameters (", Quote(params[0].name),
           ", ...), but there is no file with them",
-          source.looked_for.empty() ? "" : ": looked for " + Join(source.looked_for, ", ") + " beside it");
+          source.looked_for.empty() ? ""
+                                    : ": looked for " + Join(source.looked_for, ", ") +
+                                          " beside it; another can be named (--params, set_param_file)");
   }
   for (const ParamInfo& param : params) {
     FileBytes file;
