@@ -58,6 +58,33 @@ HWY_INLINE void StoreUpTo(FloatVec v, float* p, int64_t n) {
   }
 }
 
+// The sink's columns of a tile, fewer than it has.
+template <int kRows, int kVectors>
+HWY_INLINE void StorePartialTile(const FloatVec (&acc)[kRows][kVectors], const TileSink& sink) {
+#if HWY_TARGET == HWY_AVX3
+  WHERRY_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const int64_t live = std::clamp<int64_t>(sink.columns - v * kLanes, 0, kLanes);
+    const FloatMask mask = hn::FirstN(FloatTag(), static_cast<size_t>(live));
+    WHERRY_UNROLL
+    for (int r = 0; r < kRows; ++r) hn::BlendedStore(acc[r][v], mask, FloatTag(), sink.out[r] + v * kLanes);
+  }
+#else
+  // Through a buffer, so that the code of a partial store is there once and not for every accumulator.
+  HWY_ALIGN float tile[kRows * kVectors * kLanes];
+  WHERRY_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    WHERRY_UNROLL
+    for (int v = 0; v < kVectors; ++v) hn::Store(acc[r][v], FloatTag(), tile + (r * kVectors + v) * kLanes);
+  }
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t v = 0; v < kVectors; ++v) {
+      StoreUpTo(Load(tile + (r * kVectors + v) * kLanes), sink.out[r] + v * kLanes, sink.columns - v * kLanes);
+    }
+  }
+#endif
+}
+
 // out[r][j] = clamp(bias[j] + sum over runs and k < run length of rows[r][run + k] * panel[run + k][j]), for kRows rows
 // and kVectors * kLanes columns. `panel` points at the first column; its rows are panel_row floats apart.
 template <int kRows, int kVectors>
@@ -99,28 +126,17 @@ HWY_NOINLINE void MultiplyTile(const float* const* rows, const RunGrid& runs, co
   }
   const FloatVec lo = Set(sink.lo);
   const FloatVec hi = Set(sink.hi);
-  if (HWY_UNLIKELY(sink.columns < kVectors * kLanes)) {
-    // Through a buffer, so that the code of a partial store is there once and not for every accumulator.
-    HWY_ALIGN float tile[kRows * kVectors * kLanes];
+  WHERRY_UNROLL
+  for (int r = 0; r < kRows; ++r) {
     WHERRY_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      WHERRY_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        hn::Store(Clip(acc[r][v], lo, hi), FloatTag(), tile + (r * kVectors + v) * kLanes);
-      }
-    }
-    for (int64_t r = 0; r < kRows; ++r) {
-      for (int64_t v = 0; v < kVectors; ++v) {
-        StoreUpTo(Load(tile + (r * kVectors + v) * kLanes), sink.out[r] + v * kLanes, sink.columns - v * kLanes);
-      }
-    }
-    return;
+    for (int v = 0; v < kVectors; ++v) acc[r][v] = Clip(acc[r][v], lo, hi);
   }
+  if (HWY_UNLIKELY(sink.columns < kVectors * kLanes)) return StorePartialTile(acc, sink);
   WHERRY_UNROLL
   for (int r = 0; r < kRows; ++r) {
     float* const out = sink.out[r];
     WHERRY_UNROLL
-    for (int v = 0; v < kVectors; ++v) Store(Clip(acc[r][v], lo, hi), out + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) Store(acc[r][v], out + v * kLanes);
   }
 }
 

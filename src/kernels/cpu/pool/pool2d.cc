@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "base/thread_pool.h"
 #include "kernels/cpu/simd/isa.h"
@@ -26,45 +27,55 @@ struct Window {
   float scale;  // of a sum
 };
 
+// A vector of channels of a window. A maximum and whether anything was NaN are known apart, so that each tap waits for
+// one comparison only.
 template <PoolKind kKind>
-HWY_INLINE FloatVec Accumulate(FloatVec acc, FloatVec x) {
+HWY_INLINE void Accumulate(FloatVec x, FloatVec* value, FloatMask* is_nan) {
   if constexpr (kKind == PoolKind::kMax) {
-    // Once NaN, no comparison replaces it.
-    return hn::IfThenElse(hn::Or(hn::Gt(x, acc), hn::IsNaN(x)), x, acc);
+    *value = hn::Max(*value, x);
+    *is_nan = hn::Or(*is_nan, hn::IsNaN(x));
   } else {
-    return hn::Add(acc, x);
+    *value = hn::Add(*value, x);
   }
 }
 
 // kVectors vectors of channels from c on; with kTail one vector of `count` < kLanes channels.
 template <PoolKind kKind, int kVectors, bool kTail>
 HWY_INLINE void PoolVectors(const Window& window, float* out, int64_t c, int64_t count) {
-  const FloatVec start = Set(kKind == PoolKind::kMax ? -std::numeric_limits<float>::infinity() : 0.0f);
-  FloatVec acc[kVectors];
+  constexpr bool kIsMax = kKind == PoolKind::kMax;
+  const FloatVec start = Set(kIsMax ? -std::numeric_limits<float>::infinity() : 0.0f);
+  FloatVec all[kVectors];
+  FloatMask is_nan[kVectors];
   WHERRY_UNROLL
-  for (int v = 0; v < kVectors; ++v) acc[v] = start;
+  for (int v = 0; v < kVectors; ++v) {
+    all[v] = start;
+    is_nan[v] = hn::IsNaN(start);
+  }
   for (int64_t y = 0; y < window.rows; ++y) {
-    FloatVec row[kVectors];
+    FloatVec sums[kVectors];
     WHERRY_UNROLL
-    for (int v = 0; v < kVectors; ++v) row[v] = start;
+    for (int v = 0; v < kVectors; ++v) sums[v] = start;
+    FloatVec* const values = kIsMax ? all : sums;
     const float* p = window.in + y * window.row_step + c;
     for (int64_t x = 0; x < window.columns; ++x) {
       WHERRY_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        row[v] = Accumulate<kKind>(row[v], kTail ? LoadN(p, count) : Load(p + v * kLanes));
-      }
+      for (int v = 0; v < kVectors; ++v)
+        Accumulate<kKind>(kTail ? LoadN(p, count) : Load(p + v * kLanes), &values[v], &is_nan[v]);
       p += window.column_step;
     }
-    WHERRY_UNROLL
-    for (int v = 0; v < kVectors; ++v) acc[v] = Accumulate<kKind>(acc[v], row[v]);
+    if constexpr (!kIsMax) {
+      WHERRY_UNROLL
+      for (int v = 0; v < kVectors; ++v) all[v] = hn::Add(all[v], sums[v]);
+    }
   }
   WHERRY_UNROLL
   for (int v = 0; v < kVectors; ++v) {
-    if constexpr (kKind != PoolKind::kMax) acc[v] = hn::Mul(acc[v], Set(window.scale));
+    const FloatVec result =
+        kIsMax ? hn::IfThenElse(is_nan[v], hn::NaN(FloatTag()), all[v]) : hn::Mul(all[v], Set(window.scale));
     if constexpr (kTail) {
-      StoreN(acc[v], out + c, count);
+      StoreN(result, out + c, count);
     } else {
-      Store(acc[v], out + c + v * kLanes);
+      Store(result, out + c + v * kLanes);
     }
   }
 }
@@ -78,32 +89,49 @@ void PoolChannels(const Window& window, float* out, int64_t begin, int64_t end) 
   if (c < end) PoolVectors<kKind, 1, true>(window, out, c, end - c);
 }
 
+// Calls f(pixel, row, rows, columns) for the pixels [begin, end) of the result: its number, its window's first row of
+// all images, and its windows. `columns`: those of every column, since divisions take longer than a small window.
+template <typename Function>
+HWY_INLINE void ForEachPixel(const PoolShape& s, const PoolWindow* columns, int64_t begin, int64_t end,
+                             const Function& f) {
+  int64_t line = begin / s.columns.out;
+  int64_t column = begin % s.columns.out;
+  for (int64_t pixel = begin; pixel < end; ++line, column = 0) {
+    const PoolWindow rows = PoolWindowAt(s.rows, line % s.rows.out);
+    const int64_t row = line / s.rows.out * s.rows.in + rows.begin;
+    for (; column < s.columns.out && pixel < end; ++column, ++pixel) f(pixel, row, rows, columns[column]);
+  }
+}
+
 // The blocks [begin, end) of kPoolBlock channels, counted pixel by pixel of the output.
-void PoolBlocks(const PoolShape& s, const float* in, float* out, int64_t begin, int64_t end) {
+template <PoolKind kKind>
+void PoolBlocksOf(const PoolShape& s, const PoolWindow* columns, const float* in, float* out, int64_t begin,
+                  int64_t end) {
   const int64_t blocks = (s.channels + kPoolBlock - 1) / kPoolBlock;
   const int64_t in_row = s.columns.in * s.in_pixel_stride;
-  for (int64_t pixel = begin / blocks; pixel * blocks < end; ++pixel) {
-    const PoolWindow rows = PoolWindowAt(s.rows, pixel / s.columns.out % s.rows.out);
-    const PoolWindow columns = PoolWindowAt(s.columns, pixel % s.columns.out);
-    const int64_t image = pixel / (s.columns.out * s.rows.out);
-    const int64_t count =
-        s.kind == PoolKind::kAverageWithPadding ? rows.padded_count * columns.padded_count : rows.count * columns.count;
-    const Window window{in + (image * s.rows.in + rows.begin) * in_row + columns.begin * s.in_pixel_stride,
-                        rows.count,
-                        columns.count,
-                        rows.step * in_row,
-                        columns.step * s.in_pixel_stride,
+  const auto pool = [&](int64_t pixel, int64_t row, const PoolWindow& of_rows, const PoolWindow& of_columns) {
+    const int64_t count = s.kind == PoolKind::kAverageWithPadding ? of_rows.padded_count * of_columns.padded_count
+                                                                  : of_rows.count * of_columns.count;
+    const Window window{in + row * in_row + of_columns.begin * s.in_pixel_stride,
+                        of_rows.count,
+                        of_columns.count,
+                        of_rows.step * in_row,
+                        of_columns.step * s.in_pixel_stride,
                         s.kind == PoolKind::kSum ? 1.0f
                         : count > 0              ? 1.0f / static_cast<float>(count)
                                                  : 0.0f};
-    float* const to = out + pixel * s.out_pixel_stride;
     const int64_t first = std::max<int64_t>(0, begin - pixel * blocks) * kPoolBlock;
     const int64_t last = std::min(s.channels, (end - pixel * blocks) * kPoolBlock);
-    if (s.kind == PoolKind::kMax) {
-      PoolChannels<PoolKind::kMax>(window, to, first, last);
-    } else {
-      PoolChannels<PoolKind::kAverage>(window, to, first, last);
-    }
+    PoolChannels<kKind>(window, out + pixel * s.out_pixel_stride, first, last);
+  };
+  ForEachPixel(s, columns, begin / blocks, (end + blocks - 1) / blocks, pool);
+}
+void PoolBlocks(const PoolShape& s, const PoolWindow* columns, const float* in, float* out, int64_t begin,
+                int64_t end) {
+  if (s.kind == PoolKind::kMax) {
+    PoolBlocksOf<PoolKind::kMax>(s, columns, in, out, begin, end);
+  } else {
+    PoolBlocksOf<PoolKind::kAverage>(s, columns, in, out, begin, end);
   }
 }
 
@@ -130,21 +158,18 @@ HWY_INLINE void MaxOfLanes(const ByteWindow<T>& window, int64_t c, T* to) {
 
 // The pixels [begin, end) of the result. The last vector of channels overlaps the one before it.
 template <typename T>
-void MaxBytes(const PoolShape& s, const T* in, T* out, int64_t begin, int64_t end) {
+void MaxBytes(const PoolShape& s, const PoolWindow* columns, const T* in, T* out, int64_t begin, int64_t end) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   const int64_t in_row = s.columns.in * s.in_pixel_stride;
-  for (int64_t pixel = begin; pixel < end; ++pixel) {
-    const PoolWindow rows = PoolWindowAt(s.rows, pixel / s.columns.out % s.rows.out);
-    const PoolWindow columns = PoolWindowAt(s.columns, pixel % s.columns.out);
-    const int64_t image = pixel / (s.columns.out * s.rows.out);
-    const ByteWindow<T> window{in + (image * s.rows.in + rows.begin) * in_row + columns.begin * s.in_pixel_stride,
-                               rows.count, columns.count, rows.step * in_row, columns.step * s.in_pixel_stride};
+  const auto pool = [&](int64_t pixel, int64_t row, const PoolWindow& of_rows, const PoolWindow& of_columns) {
+    const ByteWindow<T> window{in + row * in_row + of_columns.begin * s.in_pixel_stride, of_rows.count,
+                               of_columns.count, of_rows.step * in_row, of_columns.step * s.in_pixel_stride};
     T* const to = out + pixel * s.out_pixel_stride;
     int64_t c = 0;
     for (; c + lanes <= s.channels; c += lanes) MaxOfLanes(window, c, to);
     if (c < s.channels && s.channels >= lanes) {
       MaxOfLanes(window, s.channels - lanes, to);
-      continue;
+      return;
     }
     for (; c < s.channels; ++c) {
       T most = std::numeric_limits<T>::lowest();
@@ -154,13 +179,16 @@ void MaxBytes(const PoolShape& s, const T* in, T* out, int64_t begin, int64_t en
       }
       to[c] = most;
     }
-  }
+  };
+  ForEachPixel(s, columns, begin, end, pool);
 }
-void MaxOfSigned(const PoolShape& s, const int8_t* in, int8_t* out, int64_t begin, int64_t end) {
-  MaxBytes(s, in, out, begin, end);
+void MaxOfSigned(const PoolShape& s, const PoolWindow* columns, const int8_t* in, int8_t* out, int64_t begin,
+                 int64_t end) {
+  MaxBytes(s, columns, in, out, begin, end);
 }
-void MaxOfUnsigned(const PoolShape& s, const uint8_t* in, uint8_t* out, int64_t begin, int64_t end) {
-  MaxBytes(s, in, out, begin, end);
+void MaxOfUnsigned(const PoolShape& s, const PoolWindow* columns, const uint8_t* in, uint8_t* out, int64_t begin,
+                   int64_t end) {
+  MaxBytes(s, columns, in, out, begin, end);
 }
 
 }  // namespace
@@ -207,6 +235,12 @@ PoolShape WithColumnsAsChannels(PoolShape shape) {
   return shape;
 }
 
+std::vector<PoolWindow> WindowsOf(const PoolAxis& axis) {
+  std::vector<PoolWindow> windows(static_cast<size_t>(axis.out));
+  for (int64_t i = 0; i < axis.out; ++i) windows[static_cast<size_t>(i)] = PoolWindowAt(axis, i);
+  return windows;
+}
+
 }  // namespace
 
 void Pool2d(const PoolShape& given, const float* in, float* out, ThreadPool* pool) {
@@ -219,7 +253,9 @@ void Pool2d(const PoolShape& given, const float* in, float* out, ThreadPool* poo
                              : shape.rows.kernel * shape.columns.kernel;
   // Some 10 us of work to a chunk: a block's pixel takes about 4 cycles.
   const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, window));
-  ParallelFor(pool, blocks, grain, [&](int64_t begin, int64_t end) { pool_blocks(shape, in, out, begin, end); });
+  const std::vector<PoolWindow> columns = WindowsOf(shape.columns);
+  ParallelFor(pool, blocks, grain,
+              [&](int64_t begin, int64_t end) { pool_blocks(shape, columns.data(), in, out, begin, end); });
 }
 
 template <typename T>
@@ -234,8 +270,9 @@ void MaxPool2dBytes(const PoolShape& given, const T* in, T* out, ThreadPool* poo
   }();
   const int64_t window = shape.rows.adaptive || shape.columns.adaptive ? 1 : shape.rows.kernel * shape.columns.kernel;
   const int64_t grain = std::max<int64_t>(1, 1'000'000 / std::max<int64_t>(1, window * shape.channels));
+  const std::vector<PoolWindow> columns = WindowsOf(shape.columns);
   ParallelFor(pool, shape.batch * shape.rows.out * shape.columns.out, grain,
-              [&](int64_t begin, int64_t end) { max_of(shape, in, out, begin, end); });
+              [&](int64_t begin, int64_t end) { max_of(shape, columns.data(), in, out, begin, end); });
 }
 template void MaxPool2dBytes(const PoolShape& shape, const int8_t* in, int8_t* out, ThreadPool* pool);
 template void MaxPool2dBytes(const PoolShape& shape, const uint8_t* in, uint8_t* out, ThreadPool* pool);
