@@ -160,9 +160,18 @@ class Lowering {
     return all;
   }
 
+  bool IsOne(const Term& term, Label label) const {
+    return c_.Meta(term.value).dims[PlaceOf(term.labels, label)] == Dim(1);
+  }
+
   Term Multiply(Term x, Term y, const Labels& needed) {
-    x = Summed(std::move(x), needed, y.labels);
-    y = Summed(std::move(y), needed, x.labels);
+    // A 1 that meets another size is a factor of all its terms, which are summed first.
+    Labels shared;
+    for (const Label label : x.labels) {
+      if (Has(y.labels, label) && IsOne(x, label) == IsOne(y, label)) shared.push_back(label);
+    }
+    x = Summed(std::move(x), needed, shared);
+    y = Summed(std::move(y), needed, shared);
     Labels batch;
     Labels summed;
     Labels left;

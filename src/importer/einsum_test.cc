@@ -53,6 +53,12 @@ TEST(Einsum, DiagonalsSumsAndEllipses) {
   EXPECT_EQ(Lower("ij,kj,lk->il", {{2, 3}, {4, 3}, {5, 4}}).shape, "f32[2,5]");
 }
 
+TEST(Einsum, OneStandsForEverySize) {
+  EXPECT_EQ(Lower("ab,bc->ac", {{2, 3}, {1, 5}}).shape, "f32[2,5]");
+  EXPECT_EQ(Lower("ab,bc->ac", {{2, 3}, {1, 5}}).types, (Types{"sum", "sum", "unsqueeze", "unsqueeze", "multiply"}));
+  EXPECT_EQ(Lower("abk,kb->ab", {{2, 1, 3}, {3, 4}}).shape, "f32[2,4]");
+}
+
 TEST(Einsum, WhatIsNoEquation) {
   for (const char* equation : {"ij,jk->ix", "ij->ii", "ijk,jk->i", "i1,jk->i", "ij->i", "ij,jk,kl->il"}) {
     EXPECT_EQ(ErrorOf([&] { Lower(equation, {{2, 3}, {3, 4}}); }).code(), ErrorCode::kCorrupt) << equation;

@@ -45,7 +45,9 @@ void Celu(OnnxContext& c) {
   if (alpha == 0.0) c.Corrupt("attribute alpha is 0");
   if (alpha == 1.0) return c.EmitResult("elu", {{"x", {x}}});
   const std::string below = c.Binary("minimum", x, c.Like(x, 0.0));
-  const std::string curve = c.Scaled(c.Unary("elu", c.Scaled(below, 1.0 / alpha)), alpha);
+  // exp(x) - 1, which elu is only up to 0.
+  const char* const curve_of = alpha > 0.0 ? "elu" : "expm1";
+  const std::string curve = c.Scaled(c.Unary(curve_of, c.Scaled(below, 1.0 / alpha)), alpha);
   c.Bind(0, c.Binary("add", c.Unary("relu", x), curve));
 }
 

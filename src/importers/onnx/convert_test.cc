@@ -366,6 +366,7 @@ TEST(OnnxConvert, ActivationsFromPieces) {
   }
   EXPECT_TRUE(FindOp(Unary("Gelu", 20, {2}).Attr("approximate", std::string("tanh")).Import(), "gelu")
                   .GetAttr<bool>("approximate"));
+  EXPECT_NO_THROW(FindOp(Unary("Celu", 12, {2}).Attr("alpha", -0.5F).Import(), "expm1"));
   OneOp old = Unary("PRelu", 6, {1, 3, 2, 2});
   EXPECT_EQ(ResultMeta(old.Weight(Zeros("s", {3})).Import()), "f32[1,3,2,2]");
   EXPECT_EQ(ResultMeta(Unary("IsInf", 20, {2}).Attr("detect_negative", 0).Import()), "bool[2]");

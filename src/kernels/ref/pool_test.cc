@@ -21,6 +21,8 @@ max_pool_with_index | x = f32[1,2,3,4] -0.1 0.1 1.1 -0.4 -1.9 0.1 -1.2 1 -0.4 -0
   0.1 1.6 1.7 1 1.8 1.3 -> i64[1,2,2,2] 3 6 4 8 16 22 14 23
 pool2d | x = f32[1,1,2,3] 1 2 3 4 5 6 | kernel_size = [2, 2] | strides = [2, 2] | ceil_mode = true | pooling_type = "sum" | ->
   f32[1,1,1,2] 12 9
+pool2d | x = f32[1,1,2,2] 1 2 3 4 | kernel_size = [3, 3] | strides = [2, 2] | ceil_mode = true | pooling_type = "avg" | ->
+  f32[1,1,1,1] 2.5
 max_pool_with_index | x = f32[1,1,1,5] 1 1 nan nan 2 | kernel_size = [1, 2] | -> f32[1,1,1,4] 1 nan nan nan -> i64[1,1,1,4] 0 2 2 3
 max_pool_with_index | x = f32[1,2,1,2] 1 2 4 3 | kernel_size = [1, 1] | adaptive = true | dtype = i32 | -> f32[1,2,1,1] 2 4 ->
   i32[1,2,1,1] 1 0

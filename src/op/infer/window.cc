@@ -81,8 +81,10 @@ WindowAxis ResolveWindowAxis(const WindowAttributes& window, int axis, int64_t i
   result.pad_begin = window.pad_begin[i];
   result.pad_end = window.pad_end[i];
   const int64_t room = input + result.pad_begin + result.pad_end - extent;
-  WHERRY_ENFORCE(room >= 0, kInvalidArgument, "the window covers ", extent, " elements, but axis ", axis + 2, " has ",
-                 input, " and paddings of ", result.pad_begin, " and ", result.pad_end);
+  // Rounded up, a window that reaches beyond the end by less than a step is still one.
+  const bool overhangs = ceil_mode && room > -stride && input + result.pad_begin > 0;
+  WHERRY_ENFORCE(room >= 0 || overhangs, kInvalidArgument, "the window covers ", extent, " elements, but axis ",
+                 axis + 2, " has ", input, " and paddings of ", result.pad_begin, " and ", result.pad_end);
   result.output = (ceil_mode ? CeilDivide(room, stride) : room / stride) + 1;
   if (ceil_mode && result.output > 1 && (result.output - 1) * stride >= input + result.pad_begin) --result.output;
   return result;

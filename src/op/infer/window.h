@@ -38,8 +38,9 @@ struct WindowAxis {
   int64_t pad_begin = 0;  // negative: crop
   int64_t pad_end = 0;
 };
-// Error(kInvalidArgument) when the window is larger than the padded input. With `ceil_mode` the size is rounded up, but
-// a last window that begins beyond the input and its front padding is left out.
+// Error(kInvalidArgument) when the window is larger than the padded input. With `ceil_mode` the size is rounded up: a
+// window may reach beyond the padded input by less than a step, but one that begins beyond the input and its front
+// padding is left out.
 WindowAxis ResolveWindowAxis(const WindowAttributes& window, int axis, int64_t input, int64_t kernel, bool ceil_mode);
 // The same for sizes that may be symbols.
 Dim WindowOutput(const WindowAttributes& window, int axis, const Dim& input, const Dim& kernel, bool ceil_mode);

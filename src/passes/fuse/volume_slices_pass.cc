@@ -264,7 +264,7 @@ class VolumeSlicesPass : public ProgramPass {
     const std::vector<Dim>& out = Dims(conv.output());
     if (!HasRank(filter, 5) || !in[2].known() || !out[2].known() || conv.GetAttr<int>("groups") != 1) return nullptr;
     const std::vector<Dim> sizes = Dims(filter);
-    if (!HasFewTaps(filter) || !CanBeFrames(in[0], in[2], out[3], out[4]) || in[2] == Dim(0) ||
+    if (!HasFewTaps(filter) || !CanBeFrames(in[0], in[2], out[3], out[4]) || in[2] == Dim(0) || out[2] == Dim(0) ||
         !conv.HasAttr("output_size")) {
       return nullptr;
     }
