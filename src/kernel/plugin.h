@@ -18,7 +18,8 @@ void LoadPlugin(const std::string& path);
 //              matter; one that cannot be loaded is a warning in the log. A program with the static library has none.
 //   none       none
 //   path:path  exactly these; one that cannot be loaded is an Error, as in LoadPlugin.
-// The registries of kernels and providers call it on first use.
+// The registries of kernels and providers call it on first use, and whoever loads a model before that: registries of
+// the layers below have no part of a plug-in yet.
 void LoadDefaultPlugins();
 
 }  // namespace wherry

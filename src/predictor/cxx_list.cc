@@ -8,6 +8,7 @@
 #include "importer/importer.h"
 #include "importer/importer_registry.h"
 #include "kernel/kernel_registry.h"
+#include "kernel/plugin.h"
 #include "kernel/provider.h"
 #include "op/schema_registry.h"
 #include "pass/optimizer.h"
@@ -51,6 +52,7 @@ const char* KindName(mir::Pass::Kind kind) {
 }  // namespace
 
 std::vector<OpInfo> ListOps() {
+  LoadDefaultPlugins();
   std::vector<OpInfo> infos;
   for (const OpSchema* schema : SchemaRegistry::Global().List()) {
     OpInfo info;
@@ -94,6 +96,7 @@ std::vector<KernelInfo> ListKernels() {
 }
 
 std::vector<PassInfo> ListPasses() {
+  LoadDefaultPlugins();
   std::vector<PassInfo> infos;
   const std::vector<std::string>& pipeline = DefaultPipeline();
   for (const std::string& name : PassManager::Global().Names()) {

@@ -12,6 +12,7 @@
 #include "format/wry.h"
 #include "importer/importer.h"
 #include "ir/text.h"
+#include "kernel/plugin.h"
 #include "pass/pass_manager.h"
 #include "pass/weight_precision.h"
 #include "predictor/cxx_dump.h"
@@ -148,6 +149,7 @@ Program Import(const CxxConfig& config, std::vector<std::string>* unsupported) {
 }  // namespace
 
 Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsupported) {
+  LoadDefaultPlugins();  // whose operators the model may have
   Program program = Import(config, unsupported);
   if (config.input_shapes().empty()) return program;
   WHERRY_ENFORCE(
@@ -158,6 +160,7 @@ Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsu
 }
 
 std::vector<std::string> PassesOf(const CxxConfig& config) {
+  LoadDefaultPlugins();
   if (!config.passes().empty()) return config.passes();
   std::vector<std::string> passes = DefaultPipeline();
   for (const std::string& name : config.discarded_passes()) {

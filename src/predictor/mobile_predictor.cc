@@ -3,6 +3,7 @@
 #include "base/mapped_file.h"
 #include "base/stopwatch.h"
 #include "format/wry.h"
+#include "kernel/plugin.h"
 #include "predictor/light_predictor.h"
 #include "predictor/profile.h"
 
@@ -18,6 +19,7 @@ std::shared_ptr<PaddlePredictor> CreatePaddlePredictor(const MobileConfig& confi
     bytes = FileBytes(config.model_path(), MappedFile::Open(config.model_path()));
   }
   auto origin = std::make_shared<PredictorOrigin>();
+  LoadDefaultPlugins();  // whose operators the model may have
   Program program = LoadWry(bytes);
   origin->times.import_ms = import_time.Milliseconds();
   std::vector<ProfileEvent> load = {LoadEvent("import", 0, origin->times.import_ms)};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which plug-ins a process loads by itself: default_plugins_test.py LIST_KERNELS LIBWHERRY SAMPLE_PLUGIN [--onednn]"""
+"""Which plug-ins a process loads by itself: default_plugins_test.py LIST_KERNELS LIBWHERRY SAMPLE_PLUGIN PASS_PLUGIN [--onednn]"""
 
 import os
 import pathlib
@@ -9,8 +9,8 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, LIBRARY, SAMPLE = map(pathlib.Path, sys.argv[1:4])
-HAS_ONEDNN = "--onednn" in sys.argv[4:]
+PROGRAM, LIBRARY, SAMPLE, PASS = map(pathlib.Path, sys.argv[1:5])
+HAS_ONEDNN = "--onednn" in sys.argv[5:]
 
 
 def run(plugins: str | None = None, library_folder: pathlib.Path | None = None) -> subprocess.CompletedProcess:
@@ -42,6 +42,10 @@ class DefaultPluginsTest(unittest.TestCase):
         self.assertIn("kernel sample:cos", result.stdout)
         self.assertIn("provider sample", result.stdout)
         self.assertNotIn("onednn", result.stdout)
+
+    def test_passes_are_there_before_a_kernel_is_used(self):
+        self.assertIn("pass wrong_tanh_pass", run(str(PASS)).stdout)
+        self.assertNotIn("pass wrong_tanh_pass", run("none").stdout)
 
     def test_a_list_with_a_missing_one(self):
         result = run(f"{SAMPLE}:/nowhere/libx.so")
