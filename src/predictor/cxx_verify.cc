@@ -107,28 +107,47 @@ double RoundingOfHalves(const Program& program) {
   return kRoundings * unit;
 }
 
-// The program with the scale of every quantize_linear off by that. Where a value falls to the other side of a step,
-// that is what the rounding makes of it. Nothing without any.
-std::optional<Program> WithOtherScales(const Program& program) {
-  Program changed = program.Clone();
-  std::vector<OpDesc> ops;
-  int count = 0;
-  for (OpDesc& op : changed.main().ops) {
-    if (op.Type() == "quantize_linear") {
-      const std::string name = StrCat("verify.scale.", count++);
-      OpDesc scale("scale");
-      scale.SetInput("x", op.Input("scale"));
-      scale.SetOutput("out", {name});
-      scale.SetAttr("scale", Scalar(1.0 + static_cast<double>(kRounding)));
-      scale.SetAttr("bias", Scalar(0.0));
-      ops.push_back(std::move(scale));
-      op.SetInput("scale", {name});
+// The program with the scale of every quantize_linear off by that, and every element that dynamic_quantize reads by as
+// much at most, up or down. Where a value falls to the other side of a step, that is what the rounding makes of it.
+// Nothing without any.
+class OtherSteps {
+ public:
+  static std::optional<Program> Of(const Program& program) {
+    OtherSteps steps;
+    Program changed = program.Clone();
+    for (OpDesc& op : changed.main().ops) {
+      if (op.Type() == "quantize_linear") op.SetInput("scale", {steps.Scaled(op.Input("scale")[0], 1 + kUnit, 0)});
+      if (op.Type() == "dynamic_quantize") {
+        const std::string x = op.Input("x")[0];
+        const std::string angle = steps.Scaled(x, 1e4, 0);  // neighbours get different signs
+        const std::string wave = steps.Scaled(steps.Emit("cos", {{"x", angle}}), kUnit, 1);
+        op.SetInput("x", {steps.Emit("multiply", {{"x", x}, {"y", wave}})});
+      }
+      steps.ops_.push_back(std::move(op));
     }
-    ops.push_back(std::move(op));
+    changed.main().ops = std::move(steps.ops_);
+    return steps.count_ > 0 ? std::optional<Program>(std::move(changed)) : std::nullopt;
   }
-  changed.main().ops = std::move(ops);
-  return count > 0 ? std::optional<Program>(std::move(changed)) : std::nullopt;
-}
+
+ private:
+  static constexpr double kUnit = kRounding;
+
+  std::string Emit(const char* type, const std::map<std::string, std::string>& inputs, AttributeMap attrs = {}) {
+    OpDesc op(type);
+    std::string name = StrCat("verify.", count_++);
+    for (const auto& [param, value] : inputs) op.SetInput(param, {value});
+    for (auto& [param, value] : attrs) op.SetAttr(param, std::move(value));
+    op.SetOutput("out", {name});
+    ops_.push_back(std::move(op));
+    return name;
+  }
+  std::string Scaled(const std::string& x, double scale, double bias) {
+    return Emit("scale", {{"x", x}}, {{"scale", Scalar(scale)}, {"bias", Scalar(bias)}});
+  }
+
+  std::vector<OpDesc> ops_;
+  int count_ = 0;
+};
 
 // Inputs of f32 off by as much, up or down: what a network makes of that it makes of any other order of summing.
 std::map<std::string, Tensor> WithOtherRounding(const std::map<std::string, Tensor>& inputs) {
@@ -178,7 +197,7 @@ class PassByPass {
     if (allowed_) return *allowed_;
     allowed_ = std::max(options_.tolerance, RoundingOfHalves(plain_));
     Allow(RunOnce(plain_.Clone(), WithOtherRounding(inputs_), {}));
-    if (std::optional<Program> changed = WithOtherScales(plain_)) Allow(RunOnce(*std::move(changed), inputs_, {}));
+    if (std::optional<Program> changed = OtherSteps::Of(plain_)) Allow(RunOnce(*std::move(changed), inputs_, {}));
     return *allowed_;
   }
 

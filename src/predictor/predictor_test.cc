@@ -388,6 +388,23 @@ TEST_F(PredictorTest, DumpsAreModels) {
   EXPECT_TRUE(std::filesystem::exists(Path("dump") + "/000_loaded.wir"));
 }
 
+// What falls to another step of quantisation because it was summed in another order is no fault of a pass.
+TEST_F(PredictorTest, VerifyAllowsForStepsOfQuantisation) {
+  std::ofstream(Path("bytes.wir")) << "block main(%x : f32[8,40]) -> (%y) {\n"
+                                      "  %a = scale(x: %x) {scale = 0.1}\n"
+                                      "  %c = scale(x: %a) {scale = 0.7, bias = 0.3}\n"
+                                      "  (out: %q, scale: %s, zero_point: %z) = dynamic_quantize(x: %c)\n"
+                                      "  %y = dequantize_linear(x: %q, scale: %s, zero_point: %z)\n"
+                                      "}\n";
+  CxxConfig config;
+  config.set_model_dir(Path("bytes.wir"));
+  VerifyOptions options;
+  options.tolerance = -1;  // so that what rounding makes of the network is found out in any case
+  const VerifyResult result = VerifyModel(config, options);
+  EXPECT_TRUE(result.ok) << result.report;
+  EXPECT_FALSE(result.passes.empty());
+}
+
 TEST_F(PredictorTest, VerifyAndInspection) {
   const VerifyResult result = VerifyModel(Config());
   EXPECT_TRUE(result.ok) << result.report;
