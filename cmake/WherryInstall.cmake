@@ -1,5 +1,5 @@
 # What `cmake --install` writes: the libraries and plug-ins, the public headers with the internal ones that
-# wherry/extend.h needs (below wherry/detail/), the op generator for out-of-tree ops, and the CMake package.
+# wherry/extend.h needs (below wherry/detail/), the op generator for out-of-tree ops, the licence, and the CMake package.
 
 include(CMakePackageConfigHelpers)
 
@@ -8,6 +8,7 @@ get_property(packages GLOBAL PROPERTY WHERRY_PACKAGES)
 list(REMOVE_DUPLICATES packages)
 install(TARGETS wherry wherry_static wherry_light EXPORT wherry-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(plugins)
   install(TARGETS ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
