@@ -37,13 +37,14 @@ struct Exponential {
   // 2^n for -126 <= n <= 127; 0 for -127, infinity for 128.
   HWY_INLINE FloatVec Pow2() const { return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::BitCast(IntTag(), biased))); }
 };
-// kWithOne = false: y is less by 1, and as exact.
-template <bool kWithOne = true>
+// kWithOne = false: y is less by 1, and as exact. kNegated: of e^-x.
+template <bool kWithOne = true, bool kNegated = false>
 HWY_INLINE Exponential ReducedExp(FloatVec x) {
-  const FloatVec biased = MulAdd(x, Set(1.44269504f), Set(Exponential::kBias));
+  const FloatVec biased = MulAdd(x, Set(kNegated ? -1.44269504f : 1.44269504f), Set(Exponential::kBias));
   const FloatVec n = hn::Sub(biased, Set(Exponential::kBias));
   // ln 2 in two parts: n has at most 8 bits and the high part 15, so the first product is exact without FMA too.
-  FloatVec r = hn::NegMulAdd(n, Set(0.693145752f), x);
+  const FloatVec high = Set(0.693145752f);
+  FloatVec r = kNegated ? hn::NegMulSub(n, high, x) : hn::NegMulAdd(n, high, x);
   r = hn::NegMulAdd(n, Set(1.42860677e-6f), r);
   constexpr float kP[] = {0.0013814599f, 0.008368717f, 0.04166839f, 0.16666521f, 0.49999994f};
   const FloatVec y = hn::MulAdd(hn::Mul(r, r), Polynomial(r, kP), r);
@@ -161,21 +162,26 @@ HWY_INLINE FloatVec Gelu(FloatVec x) {
   return hn::NegMulAdd(a, NegativeExp2(Polynomial(a, kMinusG)), positive);
 }
 
-// 1 / (1 + e^-x) within 3 ulp, for negative x too, down to -88.37; from there on it is 0 (with AVX-512 exact).
+// 1 / (1 + e^-x) within 3 ulp, for negative x too, down to -87; from there on it may be 0.
 HWY_INLINE FloatVec Sigmoid(FloatVec x) {
-#if HWY_TARGET == HWY_AVX3
-  const FloatVec e = Exp(hn::Neg(hn::Abs(x)));
-  const FloatVec numerator = hn::IfThenElse(hn::Lt(x, Zero()), e, Set(1.0f));
-  const FloatVec denominator = hn::Add(Set(1.0f), e);  // in [1, 2] or NaN
-  // The estimate is good to 14 bits and the step doubles them. A division takes as long as all the rest.
-  const FloatVec estimate{_mm512_rcp14_ps(denominator.raw)};
-  const FloatVec error = hn::NegMulAdd(denominator, estimate, Set(1.0f));
-  return hn::Mul(numerator, hn::MulAdd(estimate, error, estimate));
-#else
   // The inverse of what may be as large as a float needs no second branch, and half the operations of Exp: 2^n is a
   // normal float, 0 for n = -127 or infinite for n = 128.
-  const Exponential e = ReducedExp(hn::Neg(Clip(x, Set(-89.0f), Set(88.0f))));
-  return hn::Div(Set(1.0f), MulAdd(e.y, e.Pow2(), Set(1.0f)));
+#if HWY_TARGET == HWY_AVX3
+  constexpr float kLeast = -87.0f;  // the result is a normal float
+#else
+  constexpr float kLeast = -89.0f;
+#endif
+  const Exponential e = ReducedExp<true, true>(Clip(x, Set(kLeast), Set(88.0f)));
+  const FloatVec denominator = MulAdd(e.y, e.Pow2(), Set(1.0f));
+#if HWY_TARGET == HWY_AVX3
+  // The estimate is good to 14 bits and the step doubles them. A division takes as long as half of the rest, and more
+  // on Intel's processors. A vector takes 3.0 ns instead of the 3.6 of e^-|x|, whose quotient is chosen by x's sign.
+  const FloatVec estimate{_mm512_rcp14_ps(denominator.raw)};
+  const FloatVec error = hn::NegMulAdd(denominator, estimate, Set(1.0f));
+  const __mmask16 is_not_below = _mm512_cmp_ps_mask(x.raw, Set(kLeast).raw, _CMP_NLT_UQ);  // true for NaN
+  return FloatVec{_mm512_maskz_fmadd_ps(is_not_below, estimate.raw, error.raw, estimate.raw)};
+#else
+  return hn::Div(Set(1.0f), denominator);
 #endif
 }
 
