@@ -21,8 +21,4 @@ function(wherry_precompile target group)
     target_precompile_headers(${target} PRIVATE ${WHERRY_PRECOMPILED} ${ARGN})
     set_property(GLOBAL PROPERTY WHERRY_PRECOMPILED_${group} ${target})
   endif()
-  # GCC 12 forgets that a precompiled header is the system's, and warns of what it inlines from there (GCC bug 105651).
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
-  endif()
 endfunction()

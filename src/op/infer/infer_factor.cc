@@ -1,4 +1,5 @@
 // Matrices as products of simpler ones.
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,8 @@ std::vector<MetaTensor> QrInferMeta(const MetaTensor& x, const std::string& mode
   const Dim m = x.dims[x.dims.size() - 2];
   const Dim n = x.dims.back();
   const Dim k = mode == "complete" ? m : Min(m, n);
-  const MetaTensor q = mode == "r" ? MetaTensor(x.dtype, {Dim(0)}) : MetaTensor(x.dtype, WithMatrix(x, {m, k}));
-  return {q, MetaTensor(x.dtype, WithMatrix(x, {k, n}))};
+  const std::vector<Dim> q = mode == "r" ? std::vector<Dim>{Dim(0)} : WithMatrix(x, {m, k});
+  return {MetaTensor(x.dtype, q), MetaTensor(x.dtype, WithMatrix(x, {k, n}))};
 }
 
 std::vector<MetaTensor> SvdInferMeta(const MetaTensor& x, bool full_matrices) {

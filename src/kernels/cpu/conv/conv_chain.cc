@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/strings.h"
+#include "base/check.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/conv/ceil_divide.h"
 #include "kernels/cpu/simd/isa.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/check.h"
 #include "base/thread_pool.h"
 #include "kernels/cpu/conv/conv_test_util.h"
 #include "kernels/cpu/simd/isa_test_util.h"

@@ -163,13 +163,13 @@ HWY_INLINE void StoreLanes(const ByteResult& r, const FloatVec (&lanes)[MR][NV],
   }
 }
 
-// `live` sums, which began with the offsets, of each row from column `col` on. row_sums: of the rows' factors; not
-// looked at without weight_zeros.
+// `live` sums, which began with the offsets, of each row from column `col` on. row_sums: of the rows' factors; nullptr
+// where there can be no weight_zeros, whose code then is left out.
 template <int MR, int NV>
 HWY_INLINE void StoreSums(const ByteResult& r, IntVec (&sums)[MR][NV], const int32_t* row_sums, int64_t row,
                           int64_t col, int64_t live) {
   const IntTag tag;
-  if (r.weight_zeros != nullptr) {
+  if (r.weight_zeros != nullptr && row_sums != nullptr) {
     WHERRY_UNROLL
     for (int j = 0; j < NV; ++j) {
       const IntVec zeros = hn::LoadU(tag, r.weight_zeros + col + j * kLanes);
