@@ -18,8 +18,8 @@ void LoadPlugin(const std::string& path);
 //              matter; one that cannot be loaded is a warning in the log. A program with the static library has none.
 //   none       none
 //   path:path  exactly these; one that cannot be loaded is an Error, as in LoadPlugin.
-// The registries of kernels and providers call it on first use, and whoever loads a model before that: registries of
-// the layers below have no part of a plug-in yet.
+// The registries of kernels, providers and passes call it on first use; those of operators and importers see no kernel,
+// so whoever loads a model or lists operators calls it first.
 void LoadDefaultPlugins();
 
 }  // namespace wherry

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/strings.h"
 #include "kernel/kernel_registry.h"
+#include "kernel/plugin.h"
 
 namespace wherry {
 
@@ -68,6 +69,7 @@ PassManager::PassManager() : impl_(new Impl) {
 }
 
 PassManager& PassManager::Global() {
+  LoadDefaultPlugins();
   static PassManager manager;  // its Impl is never destroyed: passes may be created while the process ends
   manager.impl_->MergePending();
   return manager;

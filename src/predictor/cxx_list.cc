@@ -96,7 +96,6 @@ std::vector<KernelInfo> ListKernels() {
 }
 
 std::vector<PassInfo> ListPasses() {
-  LoadDefaultPlugins();
   std::vector<PassInfo> infos;
   const std::vector<std::string>& pipeline = DefaultPipeline();
   for (const std::string& name : PassManager::Global().Names()) {

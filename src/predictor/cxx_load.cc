@@ -160,7 +160,6 @@ Program ImportFromConfig(const CxxConfig& config, std::vector<std::string>* unsu
 }
 
 std::vector<std::string> PassesOf(const CxxConfig& config) {
-  LoadDefaultPlugins();
   if (!config.passes().empty()) return config.passes();
   std::vector<std::string> passes = DefaultPipeline();
   for (const std::string& name : config.discarded_passes()) {

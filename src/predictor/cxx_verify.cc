@@ -116,11 +116,11 @@ class OtherSteps {
     OtherSteps steps;
     Program changed = program.Clone();
     for (OpDesc& op : changed.main().ops) {
-      if (op.Type() == "quantize_linear") op.SetInput("scale", {steps.Scaled(op.Input("scale")[0], 1 + kUnit, 0)});
+      if (op.Type() == "quantize_linear") op.SetInput("scale", {steps.Scaled(op.Input("scale")[0], 1 + kRounding, 0)});
       if (op.Type() == "dynamic_quantize") {
         const std::string x = op.Input("x")[0];
         const std::string angle = steps.Scaled(x, 1e4, 0);  // neighbours get different signs
-        const std::string wave = steps.Scaled(steps.Emit("cos", {{"x", angle}}), kUnit, 1);
+        const std::string wave = steps.Scaled(steps.Emit("cos", {{"x", angle}}), kRounding, 1);
         op.SetInput("x", {steps.Emit("multiply", {{"x", x}, {"y", wave}})});
       }
       steps.ops_.push_back(std::move(op));
@@ -130,8 +130,6 @@ class OtherSteps {
   }
 
  private:
-  static constexpr double kUnit = kRounding;
-
   std::string Emit(const char* type, const std::map<std::string, std::string>& inputs, AttributeMap attrs = {}) {
     OpDesc op(type);
     std::string name = StrCat("verify.", count_++);

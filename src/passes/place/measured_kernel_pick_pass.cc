@@ -102,9 +102,7 @@ class MeasuredKernelPickPass : public StmtPass {
 
   int threads() const { return context().pool == nullptr ? 1 : context().pool->threads(); }
 
-  double HandOver(const KernelAlternative& alternative) const {
-    return HandOverMicroseconds(*alternative.kernel, threads());
-  }
+  double HandOver(const Kernel* kernel) const { return HandOverMicroseconds(*kernel, threads()); }
 
   double Conversion(const MetaTensor& type) const {
     return EstimateConversionMicroseconds(Numbers(type).value_or(type), threads());
@@ -149,15 +147,15 @@ class MeasuredKernelPickPass : public StmtPass {
       }
       const auto measured = context().timer->Microseconds(kernels, &*sample);
       for (size_t i = 0; i < kernels.size(); ++i)
-        times[kernels[i]] = measured[i].value_or(kNever) + HandOverMicroseconds(*kernels[i], threads());
+        times[kernels[i]] = measured[i].value_or(kNever) + HandOver(kernels[i]);
     };
-    measure([&](const KernelAlternative& each) { return HandOver(each) == 0; });
+    measure([&](const KernelAlternative& each) { return HandOver(each.kernel) == 0; });
     // Behind the others, whose times threads that go on spinning would spoil, and not if handing over alone is longer.
     double fastest = kNever;
     for (const auto& [kernel, time] : times) fastest = std::min(fastest, time);
     const Kernel* const before = alternatives[choice->before].kernel;
     measure([&](const KernelAlternative& each) {
-      return HandOver(each) > 0 && (HandOver(each) < fastest || each.kernel == before);
+      return HandOver(each.kernel) > 0 && (HandOver(each.kernel) < fastest || each.kernel == before);
     });
     // What was picked cannot be timed: estimates stay, which cannot be compared with times.
     if (times.count(before) == 0 || times[before] == kNever) return;
@@ -255,7 +253,7 @@ class MeasuredKernelPickPass : public StmtPass {
     }
     if (!choice.measured && chosen == choice.before) return;
     const auto time = [&](size_t i) {
-      const double hand_over = HandOver(choice.alternatives[i]);
+      const double hand_over = HandOver(choice.alternatives[i].kernel);
       const double all = choice.microseconds[i] / (choice.measured && i != choice.before ? 1 + kNoise : 1);
       return Text(all) + (hand_over > 0 ? StrCat(", ", Text(hand_over), " of it for threads of its own") : "");
     };

@@ -154,7 +154,7 @@ void MaxPoolWithIndex(const IndexPoolShape& shape, const float* in, float* out, 
   WHERRY_ENFORCE(shape.depth.in * shape.rows.in <= std::numeric_limits<uint32_t>::max(), kUnsupported, "windows over ",
                  shape.depth.in, " times ", shape.rows.in, " rows");
   auto* const columns = static_cast<PoolWindow*>(scratch);
-  for (int64_t i = 0; i < shape.columns.out; ++i) columns[i] = PoolWindowAt(shape.columns, i);
+  FillPoolWindows(shape.columns, columns);
   auto* const tops = reinterpret_cast<int64_t*>(columns + shape.columns.out);
   const RowPool<Index> rows(shape, columns, in, out, mask);
   const int64_t count = RowsOfWindows(shape);

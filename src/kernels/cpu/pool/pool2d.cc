@@ -220,6 +220,10 @@ PoolWindow PoolWindowAt(const PoolAxis& a, int64_t i) {
           CountBelow(begin, a.dilation, a.kernel, a.in + a.pad_after)};
 }
 
+void FillPoolWindows(const PoolAxis& axis, PoolWindow* windows) {
+  for (int64_t i = 0; i < axis.out; ++i) windows[i] = PoolWindowAt(axis, i);
+}
+
 namespace {
 
 // Columns that never meet in a window are channels. A local response norm's window goes over the channels of an image,
@@ -237,7 +241,7 @@ PoolShape WithColumnsAsChannels(PoolShape shape) {
 
 std::vector<PoolWindow> WindowsOf(const PoolAxis& axis) {
   std::vector<PoolWindow> windows(static_cast<size_t>(axis.out));
-  for (int64_t i = 0; i < axis.out; ++i) windows[static_cast<size_t>(i)] = PoolWindowAt(axis, i);
+  FillPoolWindows(axis, windows.data());
   return windows;
 }
 

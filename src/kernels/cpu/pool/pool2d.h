@@ -40,6 +40,8 @@ struct PoolWindow {
   int64_t padded_count;
 };
 PoolWindow PoolWindowAt(const PoolAxis& axis, int64_t i);
+// Those of all axis.out positions.
+void FillPoolWindows(const PoolAxis& axis, PoolWindow* windows);
 
 // Strides in elements; what lies between the channels of two pixels is neither read nor written.
 struct PoolShape {
